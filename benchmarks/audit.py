@@ -24,8 +24,8 @@ from benchmarks.yardstick import YARDSTICK
 from hubbub import registry
 from hubbub.audit import exact, replay
 from hubbub.audit.blackbox import Experiment, compare
-from hubbub.audit.faults import FAULTS, drawn
-from hubbub.audit.finding import Finding, timed
+from hubbub.audit.faults import FAULTS, draw_often
+from hubbub.audit.finding import Finding, time_audit
 from hubbub.audit.published.inference import of_tables
 from hubbub.audit.published.links import Cell, Published
 from hubbub.channels.catalogue import channel
@@ -73,13 +73,13 @@ def faults() -> list[str]:
     """Every planted fault beside its twin; what the auditor got wrong."""
     wrong, rows = [], []
     for fault in FAULTS:
-        bad, good = timed(fault.wrong), timed(fault.right)
+        bad, good = time_audit(fault.wrong), time_audit(fault.right)
         size = bad.numbers.get("runs")
         seen = f"{bad.depth.value}, {size:,} runs" if size else bad.depth.value
         rows.append(
             [fault.name, fault.what, seen, word(bad), f"{bad.seconds:.2f} s", word(good), f"{good.seconds:.2f} s"]
         )
-        wrong += [f"missed: {fault.name}"] * (not bad.refuted) + [f"accused: {fault.name}"] * good.refuted
+        wrong += [f"missed: {fault.name}"] * (not bad.is_refuted) + [f"accused: {fault.name}"] * good.is_refuted
         say(f"{fault.name}: {word(bad)}; without it: {word(good)}")
     headings = ["planted fault", "", "depth", "the auditor", "in", "its right twin", "in"]
     written("faults", table(headings, rows))
@@ -99,7 +99,7 @@ def right_ones() -> list[str]:
         frozen = replay.of_spec(spec, fewer, more, declared=case.declared, distance=case.distance)
         told = ", ".join(dict.fromkeys(word(each) for each in laws))
         rows.append([name, told, word(frozen), frozen.numbers["draws"], f"{time.monotonic() - begun:.2f} s"])
-        wrong += [f"accused: {name}"] * any(each.refuted for each in (*laws, frozen))
+        wrong += [f"accused: {name}"] * any(each.is_refuted for each in (*laws, frozen))
         say(f"{name}: {told}; replayed: {word(frozen)}")
     written("kinds", table(["release", "exact laws", "replay, one person more", "draws of noise", "in"], rows))
     return wrong
@@ -114,7 +114,7 @@ def false_alarms() -> list[str]:
 
     def pair(name: str, counts: tuple[int, int], **options: str) -> tuple[Experiment, Experiment]:
         made = channel(name, **options)
-        return drawn(made, counts[0]), drawn(made, counts[1])
+        return draw_often(made, counts[0]), draw_often(made, counts[1])
 
     asked: list[tuple[str, Callable[[], tuple[Experiment, Experiment]], str]] = [
         ("geometric, epsilon 1", lambda: pair("geometric", (7, 8), epsilon="1"), "1"),
@@ -125,7 +125,7 @@ def false_alarms() -> list[str]:
         begun, alarms = time.monotonic(), 0
         for _ in range(REPEATS):
             one, two = make()
-            alarms += compare(one, two, epsilon=epsilon, runs=RUNS, confidence=CONFIDENCE).refuted
+            alarms += compare(one, two, epsilon=epsilon, runs=RUNS, confidence=CONFIDENCE).is_refuted
         rows.append([name, REPEATS, f"{RUNS:,}", alarms, f"{ALARMS} or fewer", f"{time.monotonic() - begun:.0f} s"])
         wrong += [f"{alarms} alarms: {name}"] * (alarms > ALARMS)
         say(f"{name}: {alarms} alarms in {REPEATS}")
@@ -204,7 +204,7 @@ def yardstick() -> list[str]:
     """What other auditors published."""
     rows = []
     for each in YARDSTICK:
-        found = timed(each.audit)
+        found = time_audit(each.audit)
         size = found.numbers.get("runs")
         depth = f"{found.depth.value}, {size:,} runs" if size else found.depth.value
         rows.append([each.whose, each.what, depth, word(found), f"{found.seconds:.2f} s"])

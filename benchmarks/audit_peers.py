@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.adapters import anonymised, noisy, opendp, randomised
-from hubbub.audit.finding import Finding, timed
+from hubbub.audit.finding import Finding, time_audit
 from hubbub.audit.function import audit
 
 EMPTY: tuple[list[int], list[int]] = [], [1]  # nobody, and one person
@@ -103,7 +103,7 @@ def main() -> None:
             print(f"skipped, because not installed: {peer.__name__} ({error.name})", file=sys.stderr)
             continue
         for whose, what, run in audits:
-            found = timed(run)
+            found = time_audit(run)
             row = {"whose": whose, "what": what, **found.as_json()}
             print(json.dumps(row), flush=True)
             print(f"{whose}, {what}: {found.sentence()[:200]}", file=sys.stderr)

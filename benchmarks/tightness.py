@@ -34,7 +34,7 @@ from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, co
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, DistributionalPrivacy
 from hubbub.guarantees.derivation import Derivation
-from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.indistinguishability import subsampled_loss
 from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.numeric.binomial import mass
@@ -372,7 +372,7 @@ def knowledge_rows() -> Iterable[Row]:
         lost = Fraction(worst_loss(n, k, float(rate), coin=True))
         name = f"count or share, {k} of {n} people in secret"
         yield name, f"epsilon {epsilon}", short(lost), ratio(Fraction(epsilon), lost), "every table"
-        swapped = mixed(rate, Fraction(k, n))
+        swapped = subsampled_loss(rate, Fraction(k, n))
         assert isinstance(swapped, Fraction)
         lost = Fraction(worst_loss(n, k, float(rate)))
         yield f"{name}, one person replaced", short(swapped), short(lost), ratio(swapped, lost), "every table"

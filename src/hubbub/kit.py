@@ -17,7 +17,7 @@ from hubbub.guarantees.definitions import DifferentialPrivacy as DifferentialPri
 from hubbub.guarantees.derivation import DMNS as DMNS
 from hubbub.guarantees.derivation import Derivation as Derivation
 from hubbub.guarantees.derivation import Theorem as Theorem
-from hubbub.guarantees.derivation import stated as stated
+from hubbub.guarantees.derivation import state_promise as state_promise
 from hubbub.guarantees.derivation import texts as texts
 from hubbub.guarantees.people import People as People
 from hubbub.noise.source import Source as Source

@@ -152,6 +152,6 @@ def refuted(spec: Spec, one: Sequence[Call], two: Sequence[Call], people: int) -
         found = blackbox.compare(
             experiment(one), experiment(two), epsilon=epsilon, delta=delta, runs=RUNS, confidence=CONFIDENCE
         )
-        if found.refuted:
+        if found.is_refuted:
             return found.sentence()
     return None

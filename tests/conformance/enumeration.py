@@ -285,7 +285,7 @@ def accused(
             raise TypeError(f"no game for {promise}")
     for one, two in pairs:
         found = of_laws(laws[one], laws[two], alike)
-        if found.refuted:
+        if found.is_refuted:
             return f"{one} and {two}, {promise}: {found.sentence()}"
     return None
 
@@ -301,7 +301,7 @@ def _owed(
             rest = _of(Counter(people) - Counter([person]))
             for one, two in ((people, rest), (rest, people)):
                 found = of_laws(laws[one], laws[two], DifferentialPrivacy(epsilon=epsilon, delta=promise.delta))
-                if found.refuted:
+                if found.is_refuted:
                     return f"{one} and {two}, {promise}: {found.sentence()}"
     return None
 
@@ -311,7 +311,7 @@ def _outside_crowds(k: int, alike: DifferentialPrivacy, laws: Mapping[People, La
         for person in set(people):
             rest = Counter(people) - Counter([person])
             replaced = [_of(rest + Counter([other])) for other in people]
-            if sum(not of_laws(laws[people], laws[each], alike).refuted for each in replaced) < k:
+            if sum(not of_laws(laws[people], laws[each], alike).is_refuted for each in replaced) < k:
                 yield people, _of(rest)
                 yield _of(rest), people
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from hubbub.channels.catalogue import CHANNELS, cards, channel, make, parameters
-from hubbub.channels.estimate import interval, intervals, most_likely, unbiased
+from hubbub.channels.estimate import interval, intervals, most_likely, unbiased_estimate
 from hubbub.channels.law import SUPPRESSED, Law
 from hubbub.channels.papers.outliers import OutlierSuppressed
 from hubbub.channels.profile import decide, exact_delta, exact_loss, judge, profile
@@ -395,7 +395,7 @@ class Unproved:
     inner: Channel
     name = "unproved"
     proofs = ()
-    unbiased = False
+    unbiased_estimate = False
 
     @property
     def claim(self) -> Any:
@@ -613,12 +613,12 @@ def test_the_most_likely_count_is_most_likely(case: Case) -> None:
 
 @every_case
 def test_the_unbiased_estimate_has_the_count_as_its_mean(case: Case) -> None:
-    promised = case.channel.unbiased or exists_for_warped(case)
+    promised = case.channel.is_unbiased or exists_for_warped(case)
     tail = Fraction(1, 10**15 if promised else 10**3)  # the mean of what is left out is some hundred times that
     for count in {0, 1, case.edge - 1, case.edge, case.edge + 1, 2 * case.edge}:
         mean, some = arb(0), False
         for tag, value, mass in case.channel.law(count).atoms(tail):
-            estimate = unbiased(case.channel, None if tag.startswith(SUPPRESSED) else value, tag)
+            estimate = unbiased_estimate(case.channel, None if tag.startswith(SUPPRESSED) else value, tag)
             assert (estimate is not None) == promised
             if estimate is not None:
                 some = True

@@ -182,5 +182,5 @@ def test_a_promise_that_is_a_tenth_too_small_is_refuted() -> None:
     spec = Toy(epsilon=Fraction(1))
     laws = laws_of(spec, (BATH,), 1)
     less = DifferentialPrivacy(epsilon=Fraction(9, 10))
-    assert of_laws(laws[()], laws[BATH,], less).refuted
-    assert not of_laws(laws[()], laws[BATH,], DifferentialPrivacy(epsilon=Fraction(1))).refuted
+    assert of_laws(laws[()], laws[BATH,], less).is_refuted
+    assert not of_laws(laws[()], laws[BATH,], DifferentialPrivacy(epsilon=Fraction(1))).is_refuted

@@ -116,6 +116,6 @@ def test_nobody_with_several_rows_loses_more_than_is_promised_and_somebody_nearl
     for by in moves:
         other = moved(law, by)
         found = of_laws(law, other, promise)
-        assert not found.refuted, (by, found.sentence())
-        attained = attained or of_laws(law, other, less).refuted
+        assert not found.is_refuted, (by, found.sentence())
+        attained = attained or of_laws(law, other, less).is_refuted
     assert attained, f"{ALMOST} % of what is promised hold as well"

@@ -527,9 +527,9 @@ def test_the_auditor_has_nothing_against_it(name: str) -> None:
     case = CASES[name]
     fewer, more = case.opened(case.fewer), case.opened(case.more)
     spec = case.spec(fewer.columns())
-    assert not any(found.refuted for found in exact.of_spec(spec))
+    assert not any(found.is_refuted for found in exact.of_spec(spec))
     found = replay.of_spec(spec, fewer, more, declared=case.declared, distance=case.distance)
-    assert not found.refuted, found.sentence()
+    assert not found.is_refuted, found.sentence()
     assert found.numbers["draws"] > 0
 
 

@@ -34,7 +34,7 @@ from hubbub.kit import (
     plain,
     release,
     restored,
-    stated,
+    state_promise,
     texts,
 )
 
@@ -78,7 +78,7 @@ class Toy(Spec):
         """Guarantee: one person more or less changes the number by one, and geometric noise hides that."""
         theorem, given = Theorem("toy.total", "noise on the number of people", DMNS), texts(epsilon=self.epsilon)
         claim, granted = Geometric(self.epsilon).claim, (self.unit.assumption,)
-        return (stated(claim, theorem=theorem, numbers=given, assumptions=granted, people=self.people),)
+        return (state_promise(claim, theorem=theorem, numbers=given, assumptions=granted, people=self.people),)
 
     def checks(self) -> Iterator[Check]:
         return laws(Geometric(self.epsilon))

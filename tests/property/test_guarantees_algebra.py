@@ -41,7 +41,7 @@ from hubbub.guarantees.definitions import (
     SimpleOutlier,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import Derivation, stated
+from hubbub.guarantees.derivation import Derivation, state_promise
 from hubbub.guarantees.implications import (
     add_remove_to_replace,
     differential_group,
@@ -62,7 +62,13 @@ from hubbub.guarantees.implications import (
     zero_knowledge_group_total_variation,
     zero_knowledge_to_differential,
 )
-from hubbub.guarantees.indistinguishability import chained, exp_times, mixed, total_variation, touched
+from hubbub.guarantees.indistinguishability import (
+    chain_losses,
+    chance_sample_includes,
+    exp_times,
+    subsampled_loss,
+    total_variation,
+)
 from hubbub.numeric.exact import INFINITY, Infinite, Loss, ball, exp, lower, precision, upper
 
 MANY_BITS = 2000
@@ -91,12 +97,12 @@ def curves(draw: st.DrawFn, *, monotone: bool = True) -> Curve:
     return Curve(tuple(pieces))
 
 
-differentials = st.builds(DifferentialPrivacy, epsilon=losses, delta=deltas, group=sizes).map(stated)
+differentials = st.builds(DifferentialPrivacy, epsilon=losses, delta=deltas, group=sizes).map(state_promise)
 replacing = st.builds(
     DifferentialPrivacy, epsilon=losses, delta=deltas, neighbours=st.just(Neighbours.REPLACE), group=sizes
-).map(stated)
-blending = st.builds(CrowdBlending, k=sizes, epsilon=losses).map(stated)
-outliers = st.builds(OutlierPrivacy, curve=curves(), delta=deltas).map(stated)
+).map(state_promise)
+blending = st.builds(CrowdBlending, k=sizes, epsilon=losses).map(state_promise)
+outliers = st.builds(OutlierPrivacy, curve=curves(), delta=deltas).map(state_promise)
 robust = st.builds(
     lambda three, exempt: RobustSample(
         low=min(three), high=(top := sorted(three)[1]), highest=max(three) if exempt else top, exempt=exempt
@@ -114,7 +120,7 @@ trios = st.one_of([st.tuples(kind, kind, kind) for kind in KINDS])
 
 
 def knowing(aggregate: Aggregate, epsilon: Loss, delta: Fraction, group: int) -> Derivation:
-    return stated(ZeroKnowledge(epsilon=epsilon, delta=delta, aggregate=aggregate, group=group))
+    return state_promise(ZeroKnowledge(epsilon=epsilon, delta=delta, aggregate=aggregate, group=group))
 
 
 knowledge = st.tuples(losses, deltas, sizes)
@@ -169,7 +175,7 @@ def test_curves_compose_commutatively_and_associatively(a: Derivation, b: Deriva
 
 @given(blending, st.lists(losses, min_size=2, max_size=4))
 def test_proposition_8_one_by_one_or_all_at_once(crowd: Derivation, epsilons: list[Loss]) -> None:
-    private = [stated(DifferentialPrivacy(epsilon=epsilon)) for epsilon in epsilons]
+    private = [state_promise(DifferentialPrivacy(epsilon=epsilon)) for epsilon in epsilons]
     step = crowd
     for each in private:
         step = compose(step, each)
@@ -181,7 +187,7 @@ def test_theorem_a4_one_sample_costs_at_least_what_fresh_samples_cost(
     epsilons: list[Fraction], k: int, more: int
 ) -> None:
     """ln(1 + p(e^x - 1)) is convex and 0 at 0, so one sample loses at least the sum of the losses of fresh ones."""
-    queries = [stated(DifferentialPrivacy(epsilon=e, neighbours=Neighbours.REPLACE)) for e in epsilons]
+    queries = [state_promise(DifferentialPrivacy(epsilon=e, neighbours=Neighbours.REPLACE)) for e in epsilons]
     one = zero_knowledge_same_sample(*queries, k=k, n=k + more).conclusion
     fresh = zero_knowledge(*(sanitize_sample(query, k=k, n=k + more) for query in queries)).conclusion
     assert isinstance(one, ZeroKnowledge)
@@ -205,7 +211,7 @@ def test_implications_from_differential_privacy_are_monotone(
 ) -> None:
     for neighbours in Neighbours:
         strong, weak = (
-            stated(DifferentialPrivacy(epsilon=pick(e1, e2), delta=pick(d1, d2), neighbours=neighbours))
+            state_promise(DifferentialPrivacy(epsilon=pick(e1, e2), delta=pick(d1, d2), neighbours=neighbours))
             for pick in (min, max)
         )
         implications: list[Implication] = [lambda d: differential_group(d, group=group)]
@@ -217,7 +223,7 @@ def test_implications_from_differential_privacy_are_monotone(
             implications += [lambda d: sanitize_sample(d, k=k, n=k + more, group=group)]
         for implication in implications:
             assert keeps_order(implication, strong, weak)
-    pure = [stated(DifferentialPrivacy(epsilon=pick(e1, e2))) for pick in (min, max)]
+    pure = [state_promise(DifferentialPrivacy(epsilon=pick(e1, e2))) for pick in (min, max)]
     assert keeps_order(lambda d: differential_to_crowd_blending(d, k=k), *pure)
 
 
@@ -240,21 +246,24 @@ def test_implications_from_zero_knowledge_are_monotone(
 def test_implications_from_outlier_privacy_are_monotone(
     one: Curve, two: Curve, delta: Fraction, k: int, size: int
 ) -> None:
-    strong, weak = stated(OutlierPrivacy(curve=one, delta=delta)), stated(OutlierPrivacy(curve=one + two, delta=delta))
+    strong, weak = (
+        state_promise(OutlierPrivacy(curve=one, delta=delta)),
+        state_promise(OutlierPrivacy(curve=one + two, delta=delta)),
+    )
     assert weaken(strong, to=weak.conclusion).conclusion == weak.conclusion
     assert keeps_order(lambda d: outlier_group(d, k=k, size=size), strong, weak)
     total = one + two
     if not isinstance(total.limit, Infinite):
         assert keeps_order(outlier_to_differential, strong, weak)
     if not isinstance(total.at(k - 1), Infinite):
-        pure = (stated(OutlierPrivacy(curve=curve)) for curve in (one, total))
+        pure = (state_promise(OutlierPrivacy(curve=curve)) for curve in (one, total))
         assert keeps_order(lambda d: outlier_to_crowd_blending(d, k=k), *pure)
 
 
 @given(sizes, losses)
 def test_propositions_5_10_and_12_agree(k: int, epsilon: Loss) -> None:
     """Down to crowd-blending directly, through outliers or through curves: the same promise."""
-    start = stated(DifferentialPrivacy(epsilon=epsilon))
+    start = state_promise(DifferentialPrivacy(epsilon=epsilon))
     direct = differential_to_crowd_blending(start, k=k + 1).conclusion
     simple = differential_to_simple_outlier(start, k=k)
     assert isinstance(simple.conclusion, SimpleOutlier)
@@ -290,14 +299,14 @@ positive = finite.filter(bool)
 
 @given(st.one_of(positive, tiny), tiny, st.integers(1, 40))
 def test_a_chain_is_rounded_up(epsilon: Fraction, delta: Fraction, steps: int) -> None:
-    far, result = chained(epsilon, delta, steps)
+    far, result = chain_losses(epsilon, delta, steps)
     assert far == steps * epsilon
     is_rounded_up(result, lambda: sum((ball(delta) * exp(epsilon * j) for j in range(steps)), arb(0)), ceiling=ONE)
 
 
 @given(st.one_of(positive, tiny), rates.filter(bool))
 def test_theorem_a1_is_rounded_up(epsilon: Fraction, p: Fraction) -> None:
-    result = mixed(epsilon, p)
+    result = subsampled_loss(epsilon, p)
     assert result <= epsilon
     is_rounded_up(result, lambda: (1 + ball(p) * (exp(epsilon) - 1)).log(), ceiling=epsilon)
 
@@ -320,7 +329,7 @@ def test_proposition_5_is_rounded_up(rows: int, k: int, more: int) -> None:
     missed = Fraction(1)
     for factor in factors:
         missed *= factor
-    assert 1 - missed <= touched(rows, k, n) <= min((1 - missed) * SLACK, ONE)
+    assert 1 - missed <= chance_sample_includes(rows, k, n) <= min((1 - missed) * SLACK, ONE)
 
 
 # --- the arithmetic holds for laws ------------------------------------------------------------------------------
@@ -343,7 +352,7 @@ def test_chained_and_total_variation_hold_for_all_laws(
     assume(epsilon < 3)
     below, above = lower(exp(epsilon)), upper(exp(2 * epsilon))
     delta = max(excess(a, b, below), excess(b, c, below))
-    assert excess(a, c, above) <= chained(epsilon, delta, 2)[1]
+    assert excess(a, c, above) <= chain_losses(epsilon, delta, 2)[1]
     assert excess(a, b, Fraction(1)) <= total_variation(epsilon, excess(a, b, below))
 
 

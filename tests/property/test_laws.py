@@ -70,7 +70,7 @@ def written_out(law: Law) -> dict[tuple[str, int], arb]:
     """Every outcome with values within REACH."""
     found: dict[tuple[str, int], arb] = {}
     for block in law.blocks:
-        cut = block.within(-REACH, REACH)
+        cut = block.restrict(-REACH, REACH)
         if cut is not None and cut.lo is not None and cut.hi is not None:
             mass, step = cut.mass(cut.lo), exp(cut.slope)
             for value in range(cut.lo, cut.hi + 1):
@@ -83,8 +83,10 @@ def as_table(law: Law, reach: int) -> Law:
     """The same law with its middle as a table and its ends in closed form."""
     blocks, dense = [], []
     for block in law.blocks:
-        blocks += [cut for cut in (block.within(None, -reach - 1), block.within(reach + 1, None)) if cut is not None]
-        cut = block.within(-reach, reach)
+        blocks += [
+            cut for cut in (block.restrict(None, -reach - 1), block.restrict(reach + 1, None)) if cut is not None
+        ]
+        cut = block.restrict(-reach, reach)
         if cut is not None and cut.lo is not None and cut.hi is not None:
             dense.append(Dense(cut.lo, tuple(block.mass(v) for v in range(cut.lo, cut.hi + 1)), block.tag))
     return Law(tuple(blocks), tuple(dense), law.tags)
@@ -340,10 +342,10 @@ def test_adding_noise_is_convolution(
     incoming: Masses = {lo + i: mass for i, mass in enumerate(table)}
     for block in lower_half:
         for value in range(centre - WINDOW, centre + 3):
-            if block.within(value, value) is not None:
+            if block.restrict(value, value) is not None:
                 incoming[value] = incoming.get(value, arb(0)) + block.mass(value)
     expected = convolved(incoming, second)
-    blocks, dense = part.tagged("")
+    blocks, dense = part.with_tag("")
     law = Law(blocks, dense)
     for value in range(-30, 40):
         assert abs(law.mass(value) - expected.get(value, arb(0))) < NEARLY

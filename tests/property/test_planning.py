@@ -118,7 +118,7 @@ def test_theorem_a1_holds_for_every_symmetric_mechanism(n: int, k: int, epsilon:
     want=st.sampled_from([Want.ZERO_KNOWLEDGE, Want.DISTRIBUTIONAL]),
 )
 def test_the_searches_of_a_plan_end_at_the_edge(rate: Fraction, epsilon: Fraction, digits: int, want: Want) -> None:
-    goal = Target.of(want, epsilon, Fraction(1, 10**digits))
+    goal = Target.parse(want, epsilon, Fraction(1, 10**digits))
     k = smallest_crowd(goal, rate)
     assert reaches(goal, k, rate)
     assert k == 2 or not reaches(goal, k - 1, rate)

@@ -183,7 +183,7 @@ def test_any_rational_law_is_decided_exactly(boundaries: list[Fraction], data: s
     word, following = data.draw(near), data.draw(st.lists(st.integers(0, END - 1), min_size=9, max_size=9))
     source = ScriptedSource(following)
     cell = int(table.sample_from(np.array([word], dtype=np.uint64), source)[0])
-    used = [word, *following[: len(following) - source.left]]
+    used = [word, *following[: len(following) - source.words_left]]
     u = Fraction(0)
     for digit in reversed(used):
         u = (u + digit) / END
@@ -219,12 +219,12 @@ def test_beyond_the_table_a_fresh_geometric_is_added(epsilon: Fraction, times: i
     source = ScriptedSource(tail * times + last)
     value = times * reach + quotient * law.base + remainder
     assert geometric(epsilon, 1, source).tolist() == [value]
-    assert source.left == 0
+    assert source.words_left == 0
 
     for first, sign in ((0, -1), (END - 1, 1)):
         source = ScriptedSource([first, *tail[1:], *tail * times, *last])
         assert two_sided_geometric(epsilon, 1, source).tolist() == [sign * (1 + reach + value)]
-        assert source.left == 0
+        assert source.words_left == 0
 
 
 @settings(max_examples=60, deadline=None)

@@ -90,7 +90,7 @@ def test_drv10_boosting_stays_inside_its_bound_as_often_as_is_said() -> None:
     at = Setting(queries=queries, half_way=loss, any_row=loss, doubt=DOUBT, rows=MANY)
     method = Boosting(rounds=3, draws=67, size=12, within=3465, ramp=427)
     assert not method.why_not(at)
-    assert method.bound(at) == 3465 + 427
+    assert method.error_bound(at) == 3465 + 427
     truth = table((3,)) * (MANY // PEOPLE)
     found = errors(method, at, truth, ScriptedSource.from_label("boosting"), FEWER)
     allowed = int(stats.binom.isf(SIZE, FEWER, float(DOUBT)))
@@ -105,7 +105,7 @@ def test_noise_that_is_too_wide_would_be_noticed() -> None:
     at = setting(of, shape)
     wide = Setting(queries=at.queries, half_way=at.half_way * 3 / 5, any_row=at.any_row, doubt=DOUBT, rows=PEOPLE)
     method = MAKERS["per-query"](at)
-    ratio = float(method.bound(wide) / method.bound(at))
+    ratio = float(method.error_bound(wide) / method.error_bound(at))
     found = errors(method, wide, table(shape), ScriptedSource.from_label("wide")) * ratio
     broken = int((found > 1).sum())
     assert broken > ALLOWED, f"n = {RUNS}: {broken} runs break the bound, and up to {ALLOWED} go unnoticed"

@@ -22,7 +22,7 @@ def untagged(law: Law, lo: int, hi: int, missing: Fraction) -> Law:
         if isinstance(part, Dense):
             for value in range(max(lo, part.lo), min(hi, part.hi) + 1):
                 masses[value - lo] += part.masses[value - part.lo]
-        elif (cut := part.within(lo, hi)) is not None:
+        elif (cut := part.restrict(lo, hi)) is not None:
             assert cut.lo is not None
             assert cut.hi is not None
             mass, step = cut.mass(cut.lo), exp(cut.slope)

@@ -19,7 +19,7 @@ from hubbub.channels.law import Law
 from hubbub.channels.papers import staircase
 from hubbub.channels.papers.lecture import Lecture
 from hubbub.channels.papers.outliers import OutlierNoisy, calibrate, paper_claim
-from hubbub.channels.papers.staircase import calibrated as calibrated_stairs
+from hubbub.channels.papers.staircase import calibrate_staircase as calibrated_stairs
 from hubbub.channels.profile import decide, exact_delta, exact_loss, judge, profile, worst
 from hubbub.channels.protocol import Channel
 from hubbub.guarantees.verdict import Proved, Refuted

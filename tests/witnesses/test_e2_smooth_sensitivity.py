@@ -124,7 +124,7 @@ def test_e2_hiding_what_a_said_does_not_help() -> None:
         chance = arb(0)
         for block in estimator_law(estimator, EPSILON_A, count).blocks:
             hidden = block.tag.startswith(SUPPRESSED)
-            parts = (block,) if hidden else (block.within(None, 45), block.within(55, None))
+            parts = (block,) if hidden else (block.restrict(None, 45), block.restrict(55, None))
             chance += sum((part.total() for part in parts if part is not None), arb(0))
         return chance
 

@@ -44,7 +44,7 @@ def expected_error(channel: Staircase, count: int) -> arb:
 
 def near(block: Block, count: int) -> range:
     """The values of a block within 300 of the count, where all but e^-30 of these laws is."""
-    cut = block.within(count - 300, count + 300)
+    cut = block.restrict(count - 300, count + 300)
     return range(0) if cut is None or cut.lo is None or cut.hi is None else range(cut.lo, cut.hi + 1)
 
 

@@ -12,7 +12,7 @@ from functools import cache
 
 import pytest
 
-from hubbub.channels.papers.lower_bound import counted, estimator_law, lower_bound
+from hubbub.channels.papers.lower_bound import count_estimator, estimator_law, lower_bound
 from hubbub.channels.profile import judge, profile, worst
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve, Piece, flat, read
@@ -28,7 +28,7 @@ CLAIM = OutlierPrivacy(curve=flat("0.2"), delta=rounded(exp(-ALPHA) / 2, up=True
 
 @cache
 def without_envelope() -> Family:
-    estimator = counted(CURVE, EPSILON_A, math.ceil(ALPHA / EPSILON_A))
+    estimator = count_estimator(CURVE, EPSILON_A, math.ceil(ALPHA / EPSILON_A))
     return Family(cache(lambda count: estimator_law(estimator, EPSILON_A, count)), CLAIM)
 
 

@@ -18,7 +18,7 @@ from hubbub.errors import WrongUse
 from hubbub.guarantees.aggregates import RandomSample
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import DistributionalPrivacy, ZeroKnowledge
-from hubbub.guarantees.derivation import stated
+from hubbub.guarantees.derivation import state_promise
 from hubbub.guarantees.implications import zero_knowledge_group_total_variation
 from hubbub.numeric.exact import exp
 from hubbub.voting.guarantees.guarantee import gain_bound
@@ -124,7 +124,7 @@ def test_proposition_4_sharpened_is_not_always_below_half_of_the_printed_bound()
 
     def sharp(delta: Fraction) -> float:
         promise = ZeroKnowledge(epsilon=Fraction(1, 10), delta=delta, aggregate=aggregate)
-        found = zero_knowledge_group_total_variation(stated(promise), group=2).conclusion
+        found = zero_knowledge_group_total_variation(state_promise(promise), group=2).conclusion
         assert isinstance(found, ZeroKnowledge)
         return float(found.delta)
 

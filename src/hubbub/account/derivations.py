@@ -23,7 +23,7 @@ from hubbub.guarantees.accountant.advanced_composition import (
     differential_so_far,
 )
 from hubbub.guarantees.accountant.concentrated import (
-    concentrated,
+    compose_concentrated,
     concentrated_group,
     concentrated_to_differential,
     concentrated_to_replace,
@@ -47,8 +47,8 @@ from hubbub.guarantees.definitions import (
     SimpleOutlier,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import Derivation, stated
-from hubbub.guarantees.indistinguishability import capped
+from hubbub.guarantees.derivation import Derivation, state_promise
+from hubbub.guarantees.indistinguishability import cap_probability
 from hubbub.guarantees.indistinguishability import times as so_often
 from hubbub.numeric.exact import INFINITY, Exact, Infinite, Loss, ball, precision
 from hubbub.numeric.format import numbers
@@ -145,11 +145,11 @@ def _premise_sentences(step: Derivation) -> tuple[str, ...]:
     )
 
 
-def _stated(given: Promise) -> Derivation:
+def _derivation_of(given: Promise) -> Derivation:
     noise = _noise(given)
     if noise is not None:
         return of_noise(noise)
-    return stated(read_promise(given) if isinstance(given, str) else given)
+    return state_promise(read_promise(given) if isinstance(given, str) else given)
 
 
 # --- several releases -------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def compose(
     """
     often = a_size(times, "`times`", least=1)
     noises = [_noise(given) for given in promises] * often
-    steps = [_stated(given) for given in promises] * often
+    steps = [_derivation_of(given) for given in promises] * often
     if len(steps) < 2:
         raise WrongUse("compose takes at least two promises, like differential:epsilon=1 differential:epsilon=0.5")
     if delta is not None:
@@ -190,7 +190,7 @@ def compose(
         k, n = a_size(same_sample[0], "K", least=1), a_size(same_sample[1], "N", least=1)
         return Composed(ways=(c.zero_knowledge_same_sample(*steps, k=k, n=n),))
     if any(isinstance(step.conclusion, ConcentratedPrivacy) for step in steps):
-        return Composed(ways=(concentrated(*steps),))
+        return Composed(ways=(compose_concentrated(*steps),))
     return Composed(ways=(reduce(partial(c.compose, same_partition=same_partition), steps),))
 
 
@@ -249,7 +249,7 @@ def group(
 
     Guarantee: every way holds, by the theorem that it names.
     """
-    step, size = _stated(promise), a_size(people, "`people`", least=1)
+    step, size = _derivation_of(promise), a_size(people, "`people`", least=1)
     given = step.conclusion
     found: list[tuple[Derivation, dict[str, Any] | None]] = []
     if isinstance(given, DifferentialPrivacy):
@@ -282,7 +282,7 @@ def _paper_4(given: ZeroKnowledge, people: int) -> dict[str, Any]:
     if isinstance(given.epsilon, Infinite):
         return numbers(epsilon=0, delta=1)
     with precision():
-        delta = capped((2 * people - 1) * (ball(given.epsilon).expm1() + ball(given.delta)))
+        delta = cap_probability((2 * people - 1) * (ball(given.epsilon).expm1() + ball(given.delta)))
     return numbers(epsilon=0, delta=delta)
 
 
@@ -309,7 +309,7 @@ def convert(
     """
     if to not in TARGETS:
         raise WrongUse(f"`to` must be one of {', '.join(TARGETS)}, not {to[:40]!r}")
-    step = _stated(promise)
+    step = _derivation_of(promise)
     given = step.conclusion
     paper = None
     if to == "zero-knowledge":
@@ -401,7 +401,7 @@ def _differential(v: _Values) -> Guarantee:
     return DifferentialPrivacy(epsilon=v.loss("epsilon"), delta=v.delta(), neighbours=_relation(v), group=group)
 
 
-def _concentrated(v: _Values) -> Guarantee:
+def _read_concentrated(v: _Values) -> Guarantee:
     rho = v.loss("rho")
     if rho == INFINITY:
         raise WrongUse("an infinite rho promises nothing; give a number, like concentrated:rho=0.005")
@@ -416,7 +416,7 @@ def read_noise(text: str) -> GaussianNoise | None:
     >>> read_noise("gaussian:variance=100").rho
     Fraction(1, 200)
     """
-    kind, given = _split(text)
+    kind, given = _split_text(text)
     if kind != "gaussian":
         return None
     _check_names(kind, given, frozenset({"variance", "numbers"}))
@@ -439,7 +439,7 @@ def _zero_knowledge(v: _Values) -> Guarantee:
 _READERS: Final[Mapping[str, tuple[frozenset[str], Callable[[_Values], Guarantee]]]] = {
     "differential": (frozenset({"epsilon", "delta", "neighbours", "group"}), _differential),
     "zero-knowledge": (frozenset({"epsilon", "delta", "k", "n", "rate", "group"}), _zero_knowledge),
-    "concentrated": (frozenset({"rho", "neighbours", "group"}), _concentrated),
+    "concentrated": (frozenset({"rho", "neighbours", "group"}), _read_concentrated),
     "crowd-blending": (
         frozenset({"k", "epsilon", "delta"}),
         lambda v: CrowdBlending(k=v.integer("k"), epsilon=v.loss("epsilon"), delta=v.delta()),
@@ -461,7 +461,7 @@ def read_promise(text: str) -> Guarantee:
     >>> print(read_promise("crowd-blending:k=20,epsilon=0.5"))
     (20, 0.5)-crowd-blending
     """
-    kind, given = _split(text)
+    kind, given = _split_text(text)
     if kind not in _READERS:
         raise WrongUse(f"a promise begins with one of {', '.join(_READERS)} and a colon, not {kind[:40]!r}")
     names, reader = _READERS[kind]
@@ -469,7 +469,7 @@ def read_promise(text: str) -> Guarantee:
     return reader(_Values(kind, given))
 
 
-def _split(text: str) -> tuple[str, dict[str, str]]:
+def _split_text(text: str) -> tuple[str, dict[str, str]]:
     kind, _, rest = text.partition(":")
     pairs = [part.partition("=") for part in re.split(r",(?=\s*[a-z_]+=)", rest)] if rest.strip() else []
     given = {name.strip(): value.strip() for name, _, value in pairs}

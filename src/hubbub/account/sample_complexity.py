@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 from flint import arb
 
 from hubbub.errors import WrongUse
-from hubbub.guarantees.indistinguishability import chained
+from hubbub.guarantees.indistinguishability import chain_losses
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import Exact, Loss, ball, log, precision, rational, rounded, upper
 from hubbub.numeric.format import numbers, numbers_down, short
@@ -465,5 +465,5 @@ def sanitize(
         assert epsilon_zk is not None
         found = inside(k, n, a_loss(epsilon_zk, "`epsilon_zk`"), inner, blank)
     people = a_size(group, "`group`", least=1)
-    epsilon, delta = chained(found.epsilon_zk, found.delta_zk, people)  # blanked one after the other
+    epsilon, delta = chain_losses(found.epsilon_zk, found.delta_zk, people)  # blanked one after the other
     return SampleAndSanitize(rows=k, of=n, blank=blank, found=found, group=people, epsilon=epsilon, delta=delta)

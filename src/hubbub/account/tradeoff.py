@@ -15,7 +15,7 @@ from flint import arb
 from hubbub.channels.custom_curve import own_delta_at, own_epsilon_at
 from hubbub.errors import Spelling, WrongUse, in_python
 from hubbub.numeric.exact import Exact, Infinite, Loss, rounded, to_text
-from hubbub.numeric.format import bounded, numbers, short
+from hubbub.numeric.format import numbers, short, writable_bound
 from hubbub.numeric.limits import a_crowd, a_delta, a_loss, a_rate, a_size
 from hubbub.protocol.option import option_help
 from hubbub.runtime.frozen import dataclass
@@ -156,7 +156,7 @@ class Point:
 
 
 def _pair(epsilon: Loss, delta: Loss | arb) -> tuple[str, str]:
-    return short(bounded(epsilon), 6), short(bounded(delta), 6)
+    return short(writable_bound(epsilon), 6), short(writable_bound(delta), 6)
 
 
 def why_impossible(floor: Fraction) -> str:

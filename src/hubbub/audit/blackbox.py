@@ -24,7 +24,7 @@ from typing import Final, TypeAlias
 from flint import arb, ctx
 
 from hubbub.audit.finding import Depth, Finding, Game
-from hubbub.audit.outcomes import Bools, Event, Heap, OneOf, heap, joined, proposed
+from hubbub.audit.outcomes import Bools, Event, Heap, OneOf, heap, join_heaps, propose_events
 from hubbub.errors import WrongUse
 from hubbub.guarantees.verdict import Refuted, Undecided, Verdict
 from hubbub.numeric.exact import Exact, Infinite, Loss, ball, loss, lower, rational, rounded, to_text
@@ -89,7 +89,7 @@ def compare(
     best, done, events = Bound(Fraction(0), "", 0, 0, 0, False), 0, 0
     for look, stop in enumerate(plan):
         for side, experiment in enumerate((one, two)):
-            heaps[side] = joined(heaps[side], heap(experiment(stop - done)))
+            heaps[side] = join_heaps(heaps[side], heap(experiment(stop - done)))
         done = stop
         if progress is not None:
             progress(done, runs)
@@ -147,10 +147,10 @@ def _best_bound(one: Heap, two: Heap, claim: Loss, delta: Fraction, alpha: Fract
     Guarantee: if the loss is at most epsilon, a bound above epsilon is found with probability at most alpha.
     """
     half = len(one) // 2
-    chosen, number = _chosen(one.first(half), two.first(half), claim, float(delta))
+    chosen, number = _choose_events(one.first(half), two.first(half), claim, float(delta))
     best = Bound(Fraction(0), "", 0, 0, 0, False)
     for (event, swapped, rare), share in zip(chosen, _shares_of_events(len(chosen)), strict=True):
-        ours, theirs = (event.happened(each)[half:] for each in (one, two))
+        ours, theirs = (event.occurs_in(each)[half:] for each in (one, two))
         often, seldom = (theirs, ours) if swapped else (ours, theirs)
         epsilon = (_from_pairs if rare else _from_rates)(often, seldom, delta, alpha * share)
         if epsilon > best.epsilon:
@@ -186,15 +186,15 @@ def _from_pairs(often: Bools, seldom: Bools, delta: Fraction, alpha: Fraction) -
     return lower(ball(least).log()) if least > 1 else Fraction(0)
 
 
-def _chosen(one: Heap, two: Heap, claim: Loss, delta: float) -> tuple[list[tuple[Event, bool, bool]], int]:
+def _choose_events(one: Heap, two: Heap, claim: Loss, delta: float) -> tuple[list[tuple[Event, bool, bool]], int]:
     """The events of the first half that speak loudest against the claim, the loudest first: each with whether it is the
     likelier one in the second experiment, and whether it is rare."""
     scored: list[tuple[float, int, Event, bool, bool]] = []
     seen: set[tuple[int, int]] = set()
     number, n = 0, len(one)
-    for event in proposed(one, two):
+    for event in propose_events(one, two):
         number += 1
-        a, b = int(event.happened(one).sum()), int(event.happened(two).sum())
+        a, b = int(event.occurs_in(one).sum()), int(event.occurs_in(two).sum())
         if (a, b) in seen:
             continue
         seen.add((a, b))
@@ -278,7 +278,7 @@ def power_sentence(claim: Loss, delta: Fraction, sure: Fraction, runs: int) -> s
     )
 
 
-def repeated(run: Callable[[], object]) -> Experiment:
+def repeat_runs(run: Callable[[], object]) -> Experiment:
     """An experiment from a single run; what it raises is an outcome."""
 
     def many(n: int) -> list[object]:

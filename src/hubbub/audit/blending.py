@@ -47,7 +47,7 @@ def data_sets(kinds: int, largest: int) -> Iterator[Data]:
     return iter(sorted(every, key=lambda each: (sum(each), each)))
 
 
-def listed(mechanism: Callable[[Data], Law], kinds: int, largest: int) -> dict[Data, Law]:
+def table_of_laws(mechanism: Callable[[Data], Law], kinds: int, largest: int) -> dict[Data, Law]:
     """The table of a mechanism that is a function."""
     return {data: mechanism(data) for data in data_sets(kinds, largest)}
 
@@ -104,7 +104,7 @@ def lone(laws: Laws, k: int, epsilon: Loss) -> Lone | None:
                 continue
             others, crowd = [], 0
             for u in range(kinds):
-                found = _apart(laws, apart, t, u, kinds, epsilon)
+                found = _first_difference(laws, apart, t, u, kinds, epsilon)
                 crowd += data[u] if found is None else 0
                 if found is not None and data[u]:
                     others.append((u, *found))
@@ -113,7 +113,7 @@ def lone(laws: Laws, k: int, epsilon: Loss) -> Lone | None:
     return None
 
 
-def _apart(
+def _first_difference(
     laws: Laws,
     known: dict[tuple[int, int], tuple[Data, object] | None],
     t: int,

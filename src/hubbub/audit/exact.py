@@ -49,7 +49,7 @@ def of_channel(
     rows = profile(channel, critical(channel) if counts is None else counts, claim)
     verdict = judge(channel, rows, claim)
     if promise is None:
-        verdict = channel.reconsidered(verdict)
+        verdict = channel.reconsider(verdict)
     worst = max((rounded(row.exact_delta, up=False, digits=6) for row in rows), default=None)
     return Finding(
         game=game_of(claim),

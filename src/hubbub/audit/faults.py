@@ -26,11 +26,11 @@ from typing import Any, ClassVar, Final, TypeAlias
 import numpy as np
 from flint import arb
 
-from hubbub.audit.blackbox import Experiment, compare, repeated
-from hubbub.audit.blending import Data, listed, of_table
+from hubbub.audit.blackbox import Experiment, compare, repeat_runs
+from hubbub.audit.blending import Data, of_table, table_of_laws
 from hubbub.audit.blending import Law as Outcomes
 from hubbub.audit.exact import of_channel
-from hubbub.audit.finding import Depth, Finding, Game, timed
+from hubbub.audit.finding import Depth, Finding, Game, time_audit
 from hubbub.audit.published.inference import of_tables
 from hubbub.audit.published.links import Cell as PublishedCell
 from hubbub.audit.published.links import Key
@@ -65,7 +65,7 @@ class Family(Channel):
     name: ClassVar[str] = "family"
     card: ClassVar[Card] = Card(statement=Theorem("family", "nothing", "nobody"), summary="laws alone", example="")
     proofs: ClassVar[tuple[Proof, ...]] = ()
-    unbiased: ClassVar[bool] = False
+    is_unbiased: ClassVar[bool] = False
     laws: Callable[[int], Law]
     claimed: Guarantee
 
@@ -95,7 +95,7 @@ class Fault:
     right: Callable[[], Finding]
 
 
-def drawn(channel: Channel, count: int) -> Experiment:
+def draw_often(channel: Channel, count: int) -> Experiment:
     """What a channel publishes for a count, many times."""
     import numpy as np
 
@@ -120,21 +120,21 @@ def _threshold_right() -> Finding:
     return of_channel(ExactOrSuppressed(CROWD))
 
 
-def _hidden(count: int) -> int | str:
+def _count_or_hidden(count: int) -> int | str:
     return count if count >= 2 else "hidden"
 
 
 def _nulls_pass(data: Data) -> Outcomes:
     """The crowd is asked of the named town alone; people of no town are published as they are."""
-    return {(_hidden(data[0]), data[1]): Fraction(1)}
+    return {(_count_or_hidden(data[0]), data[1]): Fraction(1)}
 
 
 def _nulls_are_a_bin(data: Data) -> Outcomes:
-    return {(_hidden(data[0]), _hidden(data[1])): Fraction(1)}
+    return {(_count_or_hidden(data[0]), _count_or_hidden(data[1])): Fraction(1)}
 
 
 def _nulls(mechanism: Callable[[Data], Outcomes]) -> Finding:
-    return of_table(listed(mechanism, 2, 4), 2, Fraction(0), names=("Bath", "nowhere"))
+    return of_table(table_of_laws(mechanism, 2, 4), 2, Fraction(0), names=("Bath", "nowhere"))
 
 
 # --- noise ----------------------------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def _nulls(mechanism: Callable[[Data], Outcomes]) -> Finding:
 
 def _noise(rate: Fraction) -> Finding:
     channel = Geometric(rate)
-    return compare(drawn(channel, 10), drawn(channel, 11), epsilon=1, runs=RUNS, subject="geometric noise")
+    return compare(draw_often(channel, 10), draw_often(channel, 11), epsilon=1, runs=RUNS, subject="geometric noise")
 
 
 @cache
@@ -182,7 +182,7 @@ def _collected_claim() -> DifferentialPrivacy:
     return Subsampled(Fraction(1, 10), ExactOrSuppressed(CROWD), Fraction(1, 10**6)).claim
 
 
-def _collected() -> Finding:
+def _collected_wrong() -> Finding:
     """What holds for the population is told of the table itself."""
     return of_channel(ExactOrSuppressed(CROWD), _collected_claim(), counts=range(CROWD - 1, CROWD + 2))
 
@@ -222,7 +222,7 @@ FAULTS: Final = (
         "empty bins skipped",
         "noise goes to bins with somebody in them",
         Depth.REPLAY,
-        lambda: bins(occupied),
+        lambda: bins(occupied_bins),
         lambda: bins(by_people),
     ),
     Fault(
@@ -285,7 +285,7 @@ FAULTS: Final = (
         "a collected table's promise told about the table",
         "what a sample buys the population is claimed for tables of 20 and 19",
         Depth.EXACT,
-        _collected,
+        _collected_wrong,
         _collected_right,
     ),
 )
@@ -357,7 +357,7 @@ def _law(*, present: bool, reused: bool) -> dict[object, Fraction]:
     for (a, t, p), (b, u, q) in product(_sample(present), _sample(present)):
         if reused and (a, t) != (b, u):
             continue
-        published = (_suppressed(a), _suppressed(t), _suppressed(b + u))
+        published = (_suppress(a), _suppress(t), _suppress(b + u))
         found[published] = found.get(published, Fraction(0)) + (p if reused else p * q)
     return found
 
@@ -369,7 +369,7 @@ def _sample(present: bool) -> list[tuple[int, int, Fraction]]:
     return [(m, t, p * q) for m, p in street for t, q in person]
 
 
-def _suppressed(count: int) -> int | None:
+def _suppress(count: int) -> int | None:
     return count if count >= K else None
 
 
@@ -407,7 +407,7 @@ def by_people(visits: Sequence[Visit], source: Source) -> Mapping[str, int]:
     return dict(zip(TOWNS, _noisy([towns.count(town) for town in TOWNS], source), strict=True))
 
 
-def occupied(visits: Sequence[Visit], source: Source) -> Mapping[str, int]:
+def occupied_bins(visits: Sequence[Visit], source: Source) -> Mapping[str, int]:
     """Bins are those with somebody in them."""
     towns = [town for _, town in visits]
     seen = sorted(set(towns))
@@ -416,15 +416,15 @@ def occupied(visits: Sequence[Visit], source: Source) -> Mapping[str, int]:
 
 def cut_by_the_data(ages: Sequence[int], source: Source) -> Mapping[str, int]:
     """Four ranges up to the oldest."""
-    return _cut(ages, max(ages) // 4 + 1, source)
+    return _count_ranges(ages, max(ages) // 4 + 1, source)
 
 
 def cut_as_declared(ages: Sequence[int], source: Source) -> Mapping[str, int]:
     """Four ranges up to 120."""
-    return _cut(ages, 30, source)
+    return _count_ranges(ages, 30, source)
 
 
-def _cut(ages: Sequence[int], width: int, source: Source) -> Mapping[str, int]:
+def _count_ranges(ages: Sequence[int], width: int, source: Source) -> Mapping[str, int]:
     counts = [sum(i * width <= age < (i + 1) * width for age in ages) for i in range(4)]
     named = [f"{i * width} to {(i + 1) * width}" for i in range(4)]
     return dict(zip(named, _noisy(counts, source), strict=True))
@@ -464,7 +464,7 @@ def ages(cut: Callable[[Sequence[int], Source], Mapping[str, int]]) -> Finding:
 def bits(noise: Callable[[int, Source], float]) -> Finding:
     """Counts of 0 and 1."""
     source = SystemSource()
-    none, one = (repeated(lambda count=count: noise(count, source)) for count in (0, 1))  # type: ignore[misc]
+    none, one = (repeat_runs(lambda count=count: noise(count, source)) for count in (0, 1))  # type: ignore[misc]
     return compare(none, one, epsilon=1, runs=4000, subject=noise.__name__)
 
 
@@ -482,14 +482,14 @@ class Row:
     @property
     def as_it_should(self) -> bool:
         """A fault is refuted; anything else is not."""
-        return self.finding.refuted == self.wrong
+        return self.finding.is_refuted == self.wrong
 
     @property
     def depth(self) -> str:
         return self.finding.depth.value
 
     @property
-    def found(self) -> str:
+    def verdict_word(self) -> str:
         return {"proved": "proved", "refuted": "refuted", "undecided": "not refuted"}[self.finding.word]
 
     @property
@@ -504,19 +504,19 @@ def suite() -> tuple[Callable[[], Row], ...]:
     """Every audit, to be run one by one."""
     rows: list[Callable[[], Row]] = []
     for fault in FAULTS:
-        rows += [_planted(fault), _twin(fault)]
+        rows += [_run_wrong(fault), _run_right(fault)]
     return (*rows, *(_channel(name) for name in CHANNELS))
 
 
-def _planted(fault: Fault) -> Callable[[], Row]:
-    return lambda: Row(f"fault: {fault.name}", True, timed(fault.wrong))
+def _run_wrong(fault: Fault) -> Callable[[], Row]:
+    return lambda: Row(f"fault: {fault.name}", True, time_audit(fault.wrong))
 
 
-def _twin(fault: Fault) -> Callable[[], Row]:
-    return lambda: Row(f"without it: {fault.name}", False, timed(fault.right))
+def _run_right(fault: Fault) -> Callable[[], Row]:
+    return lambda: Row(f"without it: {fault.name}", False, time_audit(fault.right))
 
 
 def _channel(name: str) -> Callable[[], Row]:
     """A channel with the options of its own example."""
     given = {option: value or True for option, value in _OPTION.findall(cards()[name].example)}
-    return lambda: Row(f"channel: {name}", False, timed(lambda: of_channel(channel(name, **given))))
+    return lambda: Row(f"channel: {name}", False, time_audit(lambda: of_channel(channel(name, **given))))

@@ -92,7 +92,7 @@ class Finding:
         return type(self.verdict).__name__.lower()
 
     @property
-    def refuted(self) -> bool:
+    def is_refuted(self) -> bool:
         return isinstance(self.verdict, Refuted)
 
     @property
@@ -134,7 +134,7 @@ class Finding:
         }
 
 
-def timed(audit: Callable[[], Finding]) -> Finding:
+def time_audit(audit: Callable[[], Finding]) -> Finding:
     """A finding with the time it took."""
     begun = time.monotonic()
     found = audit()

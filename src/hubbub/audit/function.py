@@ -23,7 +23,7 @@ from fractions import Fraction
 from os import getcwd
 from typing import Any, Final
 
-from hubbub.audit.blackbox import CONFIDENCE, RUNS, Experiment, compare, repeated
+from hubbub.audit.blackbox import CONFIDENCE, RUNS, Experiment, compare, repeat_runs
 from hubbub.audit.finding import Finding, Game
 from hubbub.audit.replay import replay
 from hubbub.errors import WrongUse
@@ -69,7 +69,7 @@ def takes_source(function: Function) -> bool:
 def experiment(function: Function, data: Any, *, drawn: bool = False) -> Experiment:
     """Many runs of a function on a table, or on tables that are drawn."""
     noise = {SOURCE: SystemSource()} if takes_source(function) else {}
-    return repeated(lambda: function(data() if drawn else data, **noise))
+    return repeat_runs(lambda: function(data() if drawn else data, **noise))
 
 
 def audit(
@@ -158,7 +158,7 @@ def _crowd(
     missed = compare(on_whole_table, experiment(function, rest), **options)
     claimed = f"({crowd}, {to_text(loss(epsilon, '`epsilon`'))})-crowd-blending"
     sure = to_text(Fraction(rational(often["confidence"], "`confidence`")))
-    if not missed.refuted:
+    if not missed.is_refuted:
         verdict: Verdict = Undecided(f"the person can be left out, as far as {often['runs']:,} runs of each show")
         return replace(missed, verdict=verdict, claimed=claimed, confidence=sure)
     alike, distinguishable = kinds[own], 0
@@ -167,7 +167,7 @@ def _crowd(
             break
         swapped = list(people)
         swapped[person] = next(row for row in people if _frozen(row) == other)
-        if compare(on_whole_table, experiment(function, swapped), **options).refuted:
+        if compare(on_whole_table, experiment(function, swapped), **options).is_refuted:
             distinguishable += 1
         else:
             alike += kinds[other]

@@ -55,7 +55,7 @@ class Event(Protocol):
     @property
     def describe(self) -> str: ...
 
-    def happened(self, heap: Heap) -> Bools: ...
+    def occurs_in(self, heap: Heap) -> Bools: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ class AtLeast:
         what = "the outcome" if self.coordinate == 0 else f"number {self.coordinate + 1} of it"
         return f"{what} is {'below' if self.below else 'at least'} {self.threshold:.6g}"
 
-    def happened(self, heap: Heap) -> Bools:
+    def occurs_in(self, heap: Heap) -> Bools:
         values = _column(heap, self.coordinate)
         found: Bools = values < self.threshold if self.below else values >= self.threshold
         return found
@@ -89,7 +89,7 @@ class OneOf:
         more = f" or {len(self.texts) - 3} others" if len(self.texts) > 3 else ""
         return f"the outcome is {' or '.join(text[:40] for text in first_texts)}{more}"
 
-    def happened(self, heap: Heap) -> Bools:
+    def occurs_in(self, heap: Heap) -> Bools:
         return np.array([text in self.texts for text in heap.texts], dtype=bool)
 
 
@@ -103,7 +103,7 @@ class OfShape:
     def describe(self) -> str:
         return f"the outcome is of the form {self.shape}"
 
-    def happened(self, heap: Heap) -> Bools:
+    def occurs_in(self, heap: Heap) -> Bools:
         return np.array([shape == self.shape for shape in heap.shapes], dtype=bool)
 
 
@@ -119,7 +119,7 @@ class OnLattice:
     def describe(self) -> str:
         return f"the outcome is {'no' if self.off else 'a'} multiple of 2^-{self.bits}"
 
-    def happened(self, heap: Heap) -> Bools:
+    def occurs_in(self, heap: Heap) -> Bools:
         values = _column(heap, self.coordinate)
         with np.errstate(over="ignore", invalid="ignore"):
             scaled = np.ldexp(values, self.bits)
@@ -142,7 +142,7 @@ class Scored:
         more = ", ..." if len(self.weights) > 4 else ""
         return f"the score with weights {heavy}{more} is {'below' if self.below else 'at least'} {self.threshold:.6g}"
 
-    def happened(self, heap: Heap) -> Bools:
+    def occurs_in(self, heap: Heap) -> Bools:
         if heap.numbers.shape[1] != len(self.weights):
             return np.zeros(len(heap), dtype=bool)
         score = heap.numbers @ np.array(self.weights)
@@ -160,7 +160,7 @@ def heap(outcomes: Iterable[object]) -> Heap:
     return Heap(tuple(map(_text, given)), tuple(map(_shape, given)), numbers)
 
 
-def joined(first: Heap | None, second: Heap) -> Heap:
+def join_heaps(first: Heap | None, second: Heap) -> Heap:
     """Two heaps, one after the other."""
     if first is None:
         return second
@@ -265,7 +265,7 @@ def _column(heap: Heap, coordinate: int) -> Floats:
     return column
 
 
-def proposed(one: Heap, two: Heap) -> Iterator[Event]:
+def propose_events(one: Heap, two: Heap) -> Iterator[Event]:
     """Events that may tell two heaps apart, either way round."""
     width = max(one.numbers.shape[1], two.numbers.shape[1])
     for coordinate in range(min(width, _COORDINATES)):

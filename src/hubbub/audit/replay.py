@@ -124,7 +124,7 @@ def replay(
     first = _ran(run, one, _Counting(recording), shape or shape_of)
     frozen = _Frozen(recording.record)
     second = _ran(run, two, _Counting(frozen), shape or shape_of)
-    verdict, moved = _compared(first, second, declared, added, sizes)
+    verdict, moved = _compare_runs(first, second, declared, added, sizes)
     return Finding(
         game=game,
         depth=Depth.REPLAY,
@@ -233,7 +233,7 @@ def _as_numbers(value: object) -> np.ndarray[Any, Any] | None:
 # --- comparing ------------------------------------------------------------------------------------------------------
 
 
-def _compared(one: Ran, two: Ran, declared: Fraction, added: bool, sizes: bool) -> tuple[Verdict, Fraction | None]:
+def _compare_runs(one: Ran, two: Ran, declared: Fraction, added: bool, sizes: bool) -> tuple[Verdict, Fraction | None]:
     """The first thing in which two runs differ that must not, and how far apart what reached the noise was."""
     moved: Fraction | None = None
     for i, (first, second) in enumerate(zip(one.drawn, two.drawn, strict=False)):
@@ -244,7 +244,7 @@ def _compared(one: Ran, two: Ran, declared: Fraction, added: bool, sizes: bool) 
             return _not_alike(f"the parameter {name} of {first.function}", i, "one value", "another"), moved
         if first.sampled:
             break  # the same draws take other people of another table, and what follows from them is not the same
-        apart = _apart(first, second)
+        apart = _distance(first, second)
         if apart is None and not sizes:
             break
         if apart is None:
@@ -297,7 +297,7 @@ def _too_far(what: str, apart: Fraction, declared: Fraction) -> Refuted:
     return Refuted(f"{what} moves further than was declared", witness)
 
 
-def _apart(one: Drawn, two: Drawn) -> Fraction | None:
+def _distance(one: Drawn, two: Drawn) -> Fraction | None:
     """The sum of all differences; None if there are more numbers in one of them."""
     total = Fraction(0)
     if [name for name, _ in one.numbers] != [name for name, _ in two.numbers]:

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from hubbub import registry
 from hubbub.audit.exact import game_of, of_spec
-from hubbub.audit.finding import Depth, Finding, Game, timed
+from hubbub.audit.finding import Depth, Finding, Game, time_audit
 from hubbub.channels.law import Block, Dense
 from hubbub.channels.protocol import Channel
 from hubbub.errors import CheckFailed, WrongUse
@@ -67,7 +67,7 @@ def of_certificates(paths: Sequence[Path]) -> tuple[Finding, ...]:
     found: list[Finding] = []
     for path, (spec, claims) in zip(paths, both, strict=True):
         found += [replace(each, subject=f"{path.name}: {each.subject}") for each in of_spec(spec, claims=claims)]
-    return (*found, timed(lambda: of_specs(specs))) if len(specs) > 1 else tuple(found)
+    return (*found, time_audit(lambda: of_specs(specs))) if len(specs) > 1 else tuple(found)
 
 
 def of_specs(specs: Sequence[Spec]) -> Finding:
@@ -80,7 +80,9 @@ def of_specs(specs: Sequence[Spec]) -> Finding:
     total = totals(entered)
     if not total.holds:
         why = total.crowd_blending.why or total.differential.why
-        return _undecided(f"no theorem covers these releases together ({why}); the ledger would refuse them", "nothing")
+        return _undecided_finding(
+            f"no theorem covers these releases together ({why}); the ledger would refuse them", "nothing"
+        )
     promise = total.differential.guarantee
     channels = [each for each in (getattr(spec, "sampled_channel", None) for spec in specs) if each is not None]
     one_partition = len({spec.composition().partition for spec in specs}) == 1
@@ -88,10 +90,10 @@ def of_specs(specs: Sequence[Spec]) -> Finding:
         return of_sequence(channels, promise)
     every = (total.differential, total.replaced, total.zero_knowledge, total.crowd_blending, total.outlier)
     guarantee = next(each.guarantee for each in every if each.guarantee is not None)
-    return _undecided("the joint laws of such releases are not worked out here", str(guarantee))
+    return _undecided_finding("the joint laws of such releases are not worked out here", str(guarantee))
 
 
-def _undecided(why: str, claimed: str) -> Finding:
+def _undecided_finding(why: str, claimed: str) -> Finding:
     return Finding(
         game=Game.DIFFERENTIAL,
         depth=Depth.EXACT,
@@ -118,16 +120,16 @@ def outcomes(channel: Channel, count: int, low: int = LOW, high: int = HIGH) -> 
     law = channel.law(count)
     for part in law.parts:
         for value in range(low, high + 1):
-            mass = _within(part, None if value == low else value, None if value == high else value)
+            mass = _mass_within(part, None if value == low else value, None if value == high else value)
             if mass is not None and float(mass.mid()) > _NOTHING:
                 found[part.tag, value] = found.get((part.tag, value), 0.0) + float(mass.mid())
     assert abs(sum(found.values()) - 1) < 1e-6 + float(law.missing), "a law that is not all there"
     return found
 
 
-def _within(part: Block | Dense, low: int | None, high: int | None) -> arb | None:
+def _mass_within(part: Block | Dense, low: int | None, high: int | None) -> arb | None:
     if isinstance(part, Block):
-        cut = part.within(low, high)
+        cut = part.restrict(low, high)
         return None if cut is None else cut.total()
     first = 0 if low is None else max(0, low - part.lo)
     last = len(part.masses) if high is None else max(0, high - part.lo + 1)
@@ -140,10 +142,10 @@ def pair(one: Mapping[object, float], two: Mapping[object, float]) -> Pair:
         return np.ones(1), np.ones(1)
     keys = {**one, **two}
     p = np.array([one.get(key, 0.0) for key in keys])
-    return lumped(p, np.array([two.get(key, 0.0) for key in keys]))
+    return lump_by_ratio(p, np.array([two.get(key, 0.0) for key in keys]))
 
 
-def lumped(p: Array, q: Array) -> Pair:
+def lump_by_ratio(p: Array, q: Array) -> Pair:
     """Outcomes with the same likelihood ratio put together."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.round(np.log(p) - np.log(q), 8)
@@ -157,7 +159,7 @@ def joint_pair(pairs: Iterable[Pair]) -> Pair:
     for one, two in pairs:
         if len(one) == 1:  # nothing is told apart
             continue
-        p, q = lumped(np.outer(p, one).ravel(), np.outer(q, two).ravel())
+        p, q = lump_by_ratio(np.outer(p, one).ravel(), np.outer(q, two).ravel())
     return p, q
 
 

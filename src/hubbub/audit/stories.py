@@ -37,7 +37,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.audit.blending import ANY, Data, listed, lone
+from hubbub.audit.blending import ANY, Data, lone, table_of_laws
 from hubbub.audit.blending import Law as Outcomes
 from hubbub.audit.faults import PEOPLE, K, naive_laplace
 from hubbub.audit.faults import margins as two_margins
@@ -280,7 +280,7 @@ FIRST: Final = ((0, 1), (2,))
 SECOND: Final = ((0,), (1, 2))
 
 
-def _suppressed(count: int, k: int = CROWD) -> int | None:
+def _suppress(count: int, k: int = CROWD) -> int | None:
     return count if count >= k else None
 
 
@@ -288,12 +288,10 @@ def _by(*partitions: tuple[tuple[int, ...], ...]) -> dict[Data, Outcomes]:
     """Tables by some partitions of three kinds of people, each hiding counts below the crowd, as laws."""
 
     def mechanism(data: Data) -> Outcomes:
-        released = tuple(
-            tuple(_suppressed(sum(data[i] for i in part)) for part in partition) for partition in partitions
-        )
+        released = tuple(tuple(_suppress(sum(data[i] for i in part)) for part in partition) for partition in partitions)
         return {released: Fraction(1)}
 
-    return listed(mechanism, 3, 2 * CROWD + 1)
+    return table_of_laws(mechanism, 3, 2 * CROWD + 1)
 
 
 def twice() -> Story:
@@ -377,7 +375,7 @@ def one_row() -> Story:
 
     def chance_visible(*people: tuple[str, ...]) -> Fraction:
         choices = list(product(*people))
-        return Fraction(sum(_suppressed(rows.count("A")) is not None for rows in choices), len(choices))
+        return Fraction(sum(_suppress(rows.count("A")) is not None for rows in choices), len(choices))
 
     t, u = ("A", "B"), ("A",)
     both, without, twins = chance_visible(t, u), chance_visible(u), chance_visible(u, u)
@@ -411,7 +409,7 @@ _NODES: Final = CLIQUE // 2 + 1  # exact for polynomials of degree CLIQUE + 1
 _NEVER: Final = 1e-16
 
 
-def bound(epsilon: float) -> float:
+def least_success(epsilon: float) -> float:
     """The paper's lower bound on the success of the attack."""
     return (1 - math.exp(-(0.5 - LEAN) * CLIQUE * epsilon) / 2) * (1 - LEAN)
 
@@ -523,7 +521,7 @@ def democrats() -> Story:
     sampled = {size: from_random_people(size) for size in SAMPLE_SIZES}
     numbers: dict[str, float | int] = {}
     for epsilon in EPSILONS:
-        numbers[f"bound_{epsilon}"] = bound(epsilon)
+        numbers[f"bound_{epsilon}"] = least_success(epsilon)
         numbers[f"exact_{epsilon}"] = released[epsilon]
         numbers[f"not_counted_{epsilon}"] = from_release(epsilon, counted=False)
     for size in SAMPLE_SIZES:
@@ -539,8 +537,8 @@ def democrats() -> Story:
         sentences=(
             f"Cliques of {CLIQUE} friends vote alike, 80 % one way or more. The share of each clique is published with "
             f"epsilon = {EPSILONS[0]}, so that nobody's own vote matters, and still a vote is guessed "
-            f"{percent(released[EPSILONS[0]])} of the time (the paper's bound: {percent(bound(EPSILONS[0]))}); with "
-            f"epsilon = {EPSILONS[1]}, {percent(released[EPSILONS[1]])} ({percent(bound(EPSILONS[1]))}). Leaving the "
+            f"{percent(released[EPSILONS[0]])} of the time (the paper's bound: {percent(least_success(EPSILONS[0]))}); with "
+            f"epsilon = {EPSILONS[1]}, {percent(released[EPSILONS[1]])} ({percent(least_success(EPSILONS[1]))}). Leaving the "
             f"person out changes nothing: {percent(float(numbers[f'not_counted_{EPSILONS[0]}']))}. It is the friends "
             "who tell.",
             f"From {SAMPLE_SIZES[0]:,} random people of a million it would be {percent(sampled[SAMPLE_SIZES[0]])}, from {SAMPLE_SIZES[1]:,} "

@@ -124,7 +124,7 @@ def simulate(
     with precision(_BITS):
         kernel = arb_mat(k + 1, k + 1, [exp(-epsilon * abs(x - s)) for x in range(k + 1) for s in range(k + 1)])
         mine = _laws(kernel, n, k, [t, t - 1])
-        sims = [_simulated(mine, x, coin) for x in range(k + 1)]
+        sims = [_simulator_mass(mine, x, coin) for x in range(k + 1)]
         here = _largest([mine[x, 0] for x in range(k + 1)], sims)
         worst, at = _worst(kernel, n, k, coin) if n * k <= _MOST else (None, None)
         peak = (ball(epsilon) / 2).tanh()
@@ -163,7 +163,7 @@ def _laws(kernel: arb_mat, n: int, k: int, every: list[int]) -> arb_mat:
     return kernel * arb_mat(k + 1, len(every), [columns[j][s] for s in range(k + 1) for j in range(len(every))])
 
 
-def _simulated(laws: arb_mat, x: int, coin: bool) -> arb:
+def _simulator_mass(laws: arb_mat, x: int, coin: bool) -> arb:
     """The simulator's probability of an outcome: the blank is a fair coin, or not counted."""
     return (laws[x, 0] + laws[x, 1]) / 2 if coin else laws[x, 1]
 
@@ -259,7 +259,7 @@ def simulate_table(
     claim = spent.epsilon_zk if claimed == k else outside(claimed, n, spent.epsilon_dp, blank=half_way).epsilon_zk
     with precision(_BITS):
         noise = _Noise(spent.epsilon_dp / 2, k)
-        apart = {at: _apart(noise, n, at) for at in range(1, n + 1)}
+        apart = {at: _largest_log_ratio(noise, n, at) for at in range(1, n + 1)}
         worst = max(apart, key=lambda at: float(apart[at].mid()))
         mine, theirs = _table_laws(noise, n, t)
         return Simulated(
@@ -306,7 +306,7 @@ def _table_laws(noise: _Noise, n: int, t: int) -> tuple[arb_mat, arb_mat]:
     return noise.law(weights(n, t, k), k), drawn * fewer + (1 - drawn) * without
 
 
-def _apart(noise: _Noise, n: int, t: int) -> arb:
+def _largest_log_ratio(noise: _Noise, n: int, t: int) -> arb:
     one, two = _table_laws(noise, n, t)
     worst = arb(0)
     for x in range(noise.rows + 1):

@@ -40,7 +40,7 @@ from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.promise_order import in_brief, requested_first
 from hubbub.numeric.bisection import first as first_where
 from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text, upper
-from hubbub.numeric.format import chance, listed
+from hubbub.numeric.format import chance, join_words
 from hubbub.protocol.release import JOIN, MISSING, UNNAMED_PERSON
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.cell_format import Missing
@@ -105,7 +105,7 @@ def steps(derivation: Derivation) -> list[str]:
     lines = []
     for position, step in enumerate(found, start=1):
         used = [str(number[id(premise)]) for premise in step.premises]
-        origin = f"from {listed(used)}, by" if used else "by"
+        origin = f"from {join_words(used)}, by" if used else "by"
         whom = f" for {step.people}" if step.people is not None else ""
         lines.append(f"{position}. {step.conclusion}{whom}: {origin} {step.theorem} ({step.theorem.source}).")
         lines.append(f"   {_meaning(step.conclusion, step.people)}")
@@ -200,7 +200,7 @@ def crowd_sentence(step: Derivation) -> str:
         return ""
     crowds = {part.conclusion.k for part in step.steps() if isinstance(part.conclusion, CrowdBlending | SimpleOutlier)}
     if crowds:
-        return f"k = {listed([str(k) for k in sorted(crowds)])} is the crowd in the sample that this rests on."
+        return f"k = {join_words([str(k) for k in sorted(crowds)])} is the crowd in the sample that this rests on."
     if isinstance(step.conclusion.aggregate, BernoulliSample | RobustSample):
         return "k, the number of people whose data it is fair to know, is the size of such a sample, and is not told."
     return ""

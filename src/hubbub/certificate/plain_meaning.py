@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from hubbub.guarantees.aggregates import BernoulliSample
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Neighbours, ZeroKnowledge
-from hubbub.guarantees.indistinguishability import capped, odds_below
+from hubbub.guarantees.indistinguishability import cap_probability, odds_below
 from hubbub.guarantees.people import Whose
 from hubbub.numeric.exact import Infinite, Loss, ball, precision, to_text
 from hubbub.numeric.format import chance, short
@@ -84,4 +84,4 @@ def right_at_most(epsilon: Loss, delta: Fraction) -> int:
         return 100
     with precision():
         odds = ball(epsilon).exp()
-        return ceil(100 * capped((odds + ball(delta)) / (1 + odds)))
+        return ceil(100 * cap_probability((odds + ball(delta)) / (1 + odds)))

@@ -27,7 +27,7 @@ class Made:
     calibration: Mapping[str, object] | None = None
 
 
-def _outlier(kind: type[Any], o: Options) -> Made:
+def _make_outlier(kind: type[Any], o: Options) -> Made:
     from hubbub.channels.papers.outliers import calibrate
 
     k, epsilon = o["k"], o["epsilon"]
@@ -40,16 +40,16 @@ def _outlier(kind: type[Any], o: Options) -> Made:
     return Made(channel, calibration=offsets.as_json())
 
 
-def _staircase(kind: type[Any], o: Options) -> Made:
+def _make_staircase(kind: type[Any], o: Options) -> Made:
     from hubbub.channels.papers import staircase
 
     nested = not o.get("as_printed", False)
-    stairs = tuple(_listed(o["thresholds"])), tuple(_listed(o["epsilons"]))
+    stairs = tuple(_parse_list(o["thresholds"])), tuple(_parse_list(o["epsilons"]))
     if "alpha" in o:
         return Made(staircase.from_alpha(*stairs, o["alpha"], nested=nested))
     if "offsets" in o:
-        return Made(staircase.from_offsets(*stairs, tuple(_listed(o["offsets"])), nested=nested))
-    channel = staircase.calibrated(*stairs, o["delta"], nested=nested)
+        return Made(staircase.from_offsets(*stairs, tuple(_parse_list(o["offsets"])), nested=nested))
+    channel = staircase.calibrate_staircase(*stairs, o["delta"], nested=nested)
     paper = staircase.paper_offsets(channel.epsilons, positive(o["delta"], "delta"))
     return Made(channel, calibration={"paper_offsets": list(paper), "exact_offsets": list(channel.offsets)})
 
@@ -61,7 +61,7 @@ def _curve(given: object) -> Reading:
     return read(given if isinstance(given, str) else to_text(rational(given, "a curve")))  # type: ignore[arg-type]
 
 
-def _lower_bound(kind: type[Any], o: Options) -> Made:
+def _make_lower_bound(kind: type[Any], o: Options) -> Made:
     from hubbub.channels.papers import lower_bound
 
     reading = _curve(o["curve"])
@@ -70,24 +70,24 @@ def _lower_bound(kind: type[Any], o: Options) -> Made:
     return Made(channel, (reading.remark,) if reading.lowered else ())
 
 
-def _lecture(kind: type[Any], o: Options) -> Made:
+def _make_lecture(kind: type[Any], o: Options) -> Made:
     if "factor" in o:
         return Made(kind.with_factor(o["t"], o["K"], o["epsilon"], o["factor"]))
     return Made(kind.with_delta(o["t"], o["K"], o["epsilon"], o.get("delta", "1e-6")))
 
 
-def _gaussian(kind: type[Any], o: Options) -> Made:
+def _make_gaussian(kind: type[Any], o: Options) -> Made:
     if "variance" in o:
         return Made(kind(o["epsilon"], o["variance"]))
     return Made(kind.with_delta(o["epsilon"], o["delta"]))
 
 
-def _warped(kind: type[Any], o: Options) -> Made:
+def _make_warped(kind: type[Any], o: Options) -> Made:
     reading = _curve(o["curve"])
     return Made(kind(reading.curve, o.get("show_above")), (reading.remark,) if reading.lowered else ())
 
 
-def _listed(text: object) -> list[Exact]:
+def _parse_list(text: object) -> list[Exact]:
     if isinstance(text, str):
         return [part.strip() for part in text.split(",")]
     if isinstance(text, list | tuple):
@@ -155,13 +155,13 @@ def cards() -> dict[str, Card]:
 
 
 _MAKERS: Mapping[str, Callable[[type[Any], Options], Made]] = {
-    "gaussian": _gaussian,
-    "outlier-suppressed": _outlier,
-    "outlier-noisy": _outlier,
-    "staircase": _staircase,
-    "lower-bound": _lower_bound,
-    "lecture": _lecture,
-    "warped": _warped,
+    "gaussian": _make_gaussian,
+    "outlier-suppressed": _make_outlier,
+    "outlier-noisy": _make_outlier,
+    "staircase": _make_staircase,
+    "lower-bound": _make_lower_bound,
+    "lecture": _make_lecture,
+    "warped": _make_warped,
 }
 """How those are made that can be asked for in several ways; the others take their options as they are."""
 

@@ -43,7 +43,7 @@ from numpy.typing import NDArray
 from hubbub.channels.mechanisms.exact_above import NoisyBelow
 from hubbub.channels.profile import exact_delta
 from hubbub.channels.subsample import Subsampled
-from hubbub.guarantees.indistinguishability import capped
+from hubbub.guarantees.indistinguishability import cap_probability
 from hubbub.numeric.binomial import at_most, mass
 from hubbub.numeric.exact import Exact, Infinite, ball, exp, lower, positive, precision, rational, rounded, to_float
 from hubbub.runtime.frozen import dataclass
@@ -94,12 +94,12 @@ def own_delta_at(
         return bound
     if tagged and _is_closed(channel.epsilon, p_t, at):
         return replace(bound, theorem=THEOREM)
-    found = _scanned(channel, p, p_t, at, to_float(bound.delta, round_up=True))
+    found = _scan_classes(channel, p, p_t, at, to_float(bound.delta, round_up=True))
     if found is None:
         return bound
     here = rounded(Fraction(found.here), up=True)
     if p_t == p and (enough is None or found.elsewhere <= enough < here):
-        here = min(capped(exact_delta(Subsampled(p, channel), found.others + 1, at)), here)
+        here = min(cap_probability(exact_delta(Subsampled(p, channel), found.others + 1, at)), here)
     delta = max(here, rounded(Fraction(found.elsewhere), up=True))
     if delta >= bound.delta:
         return replace(bound, theorem=THEOREM)
@@ -198,7 +198,7 @@ class _Worst:
     elsewhere: float  # and at every other
 
 
-def _scanned(channel: NoisyBelow, p: Fraction, own: Fraction, at: Fraction, bound: float) -> _Worst | None:
+def _scan_classes(channel: NoisyBelow, p: Fraction, own: Fraction, at: Fraction, bound: float) -> _Worst | None:
     if not _SMALLEST <= p <= 1 - _SMALLEST or own < _SMALLEST or at > _FARTHEST:
         return None  # floats do not reach so far
     scan = _Scan(channel, p, own, at)
@@ -295,11 +295,11 @@ class _Scan:
         pairs = [(noisy_p, noisy_q), (exact_p, exact_q)] if tagged else [(noisy_p + exact_p, noisy_q + exact_q)]
         joining = self.own * (sum((_over(q, p, self.g) for p, q in pairs), np.zeros(len(rows))) + ends_q)
         if not self.w:
-            return self.raised(joining), np.zeros(len(rows))
+            return self.raise_by_error(joining), np.zeros(len(rows))
         leaving = self.w * (sum((_over(p, q, self.g_low) for p, q in pairs), np.zeros(len(rows))) + ends_p)
-        return self.raised(joining), self.raised(leaving)
+        return self.raise_by_error(joining), self.raise_by_error(leaving)
 
-    def raised(self, values: Floats) -> Floats:
+    def raise_by_error(self, values: Floats) -> Floats:
         found: Floats = (1 + _ROUNDING) * values + self.lost
         return found
 
@@ -316,7 +316,7 @@ class _Scan:
             # S + f_epsilon(F(k-1), F(k-2)) is at most L(g') + kappa J(g' e^-epsilon)_+, with the names of Theorem A's
             # module, and both fall after their peaks.
             near = _joint_delta(row, self.g_low * self.keep, self.k) / (1 + self.keep)
-            leaving = self.w * (_hidden(row, self.g_low, self.k) + near + 2 * lost)
+            leaving = self.w * (_hidden_mass(row, self.g_low, self.k) + near + 2 * lost)
         return (1 + 4 * _ROUNDING) * max(joining, leaving) + self.lost
 
     def highest_leaving(self) -> float:
@@ -344,7 +344,7 @@ def _over(more: Floats, less: Floats, g: float) -> Floats:
     return found
 
 
-def _hidden(row: Floats, r: float, k: int) -> float:
+def _hidden_mass(row: Floats, r: float, k: int) -> float:
     """L_n(r): the counts below k together, the others one by one; raised."""
     return _joint_delta(row, r, k) + float(_over(row[None, k:], row[None, k - 1 : -1], r)[0])
 

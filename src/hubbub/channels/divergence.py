@@ -86,7 +86,7 @@ def _by_tag(first: Law, second: Law) -> Iterator[tuple[Law, Law]]:
 
 def _stretches(first: Law, second: Law) -> Iterator[tuple[Block | None, Block | None]]:
     """Both laws, of one tag, cut at each other's borders: pairs of blocks over the same values (None: no mass)."""
-    ours, theirs = _sorted(first), _sorted(second)
+    ours, theirs = _sort_blocks(first), _sort_blocks(second)
     both = (*ours, *theirs)
     edges: list[int | None] = [None]
     edges += sorted({b.lo for b in both if b.lo is not None} | {b.hi + 1 for b in both if b.hi is not None})
@@ -99,7 +99,7 @@ def _stretches(first: Law, second: Law) -> Iterator[tuple[Block | None, Block | 
             yield f, g
 
 
-def _sorted(law: Law) -> list[Block]:
+def _sort_blocks(law: Law) -> list[Block]:
     """The blocks by value; blocks of a law with one tag do not overlap."""
     return sorted(law.blocks, key=lambda b: (b.lo is not None, b.lo))
 
@@ -118,7 +118,7 @@ def _part(blocks: list[Block], i: int, lo: int | None, hi: int | None) -> Block 
     block = blocks[i]
     starts = block.lo is None or (lo is not None and block.lo <= lo)
     ends = block.hi is None or (hi is not None and hi <= block.hi)
-    return block.within(lo, hi) if starts and ends else None
+    return block.restrict(lo, hi) if starts and ends else None
 
 
 def _alike(f: Block, g: Block) -> None:
@@ -153,11 +153,11 @@ def _beyond_crossing(f: Block, g: Block, epsilon: Fraction, gap: Fraction, tilt:
     doubtful = range(math.floor(lower(crossing)), math.ceil(upper(crossing)) + 1)
     sure_lo, sure_hi = (doubtful.stop, None) if tilt > 0 else (None, doubtful.start - 1)
     total = arb(0)
-    f_sure, g_sure = f.within(sure_lo, sure_hi), g.within(sure_lo, sure_hi)
+    f_sure, g_sure = f.restrict(sure_lo, sure_hi), g.restrict(sure_lo, sure_hi)
     if f_sure is not None and g_sure is not None:
         total += (f_sure.total() - exp(epsilon) * g_sure.total()).nonnegative_part()
     for value in doubtful:
-        if f.within(value, value) is None:
+        if f.restrict(value, value) is None:
             continue
         if f.weight == g.weight and gap + tilt * value <= 0:
             continue
@@ -202,7 +202,7 @@ def _column(law: Law, lo: int, hi: int) -> list[arb]:
         if isinstance(part, Dense):
             for i, mass in enumerate(part.masses, part.lo - lo):
                 column[i] += mass
-        elif (cut := part.within(lo, hi)) is not None and cut.lo is not None and cut.hi is not None:
+        elif (cut := part.restrict(lo, hi)) is not None and cut.lo is not None and cut.hi is not None:
             mass, step = cut.mass(cut.lo), exp(cut.slope)
             for value in range(cut.lo, cut.hi + 1):
                 column[value - lo] += mass
@@ -212,5 +212,5 @@ def _column(law: Law, lo: int, hi: int) -> list[arb]:
 
 def _outside(law: Law, lo: int, hi: int) -> Law:
     """The blocks of a law that lie below lo or above hi."""
-    cuts = [cut for block in law.blocks for cut in (block.within(None, lo - 1), block.within(hi + 1, None)) if cut]
+    cuts = [cut for block in law.blocks for cut in (block.restrict(None, lo - 1), block.restrict(hi + 1, None)) if cut]
     return Law(tuple(cuts))

@@ -64,17 +64,17 @@ def interval(channel: Channel, value: int | None, tag: str = "", coverage: Exact
     within = channel.counts_within(None if hidden else at, tail)
     if within is not None:
         return Interval(*within, level)
-    return _searched(channel, at, tag, tail, level)
+    return _search_interval(channel, at, tag, tail, level)
 
 
-def _searched(channel: Channel, at: int, tag: str, tail: arb, level: Fraction) -> Interval:
+def _search_interval(channel: Channel, at: int, tag: str, tail: arb, level: Fraction) -> Interval:
     hidden = tag.startswith(SUPPRESSED)
 
-    def reached(count: int) -> bool:  # grows with the count
+    def is_reached(count: int) -> bool:  # grows with the count
         more, total = channel.tail(count, at, tag, up=True)
         return not total.is_zero() and not more <= tail * total
 
-    def passed(count: int) -> bool:  # falls with the count, so it holds up to some count
+    def is_passed(count: int) -> bool:  # falls with the count, so it holds up to some count
         less, total = channel.tail(count, at, tag, up=False)
         return not less <= tail * total
 
@@ -82,12 +82,12 @@ def _searched(channel: Channel, at: int, tag: str, tail: arb, level: Fraction) -
     low, high = LARGEST_COUNT, 0
     for start, following in zip(starts, (*starts[1:], LARGEST_COUNT + 1), strict=True):
         last, guess = following - 1, min(max(at, start), following - 1)
-        if reached(start):
+        if is_reached(start):
             low = min(low, start)
-        elif reached(last):
-            low = min(low, _first(reached, start, last, guess))
-        if passed(start):
-            high = max(high, _first(lambda c: not passed(c), start, last, guess) - (not passed(last)))
+        elif is_reached(last):
+            low = min(low, _first(is_reached, start, last, guess))
+        if is_passed(start):
+            high = max(high, _first(lambda c: not is_passed(c), start, last, guess) - (not is_passed(last)))
     if hidden:
         low = min(low, high)
     else:  # a value just above a threshold may be rare whatever the count: it says itself, at least
@@ -151,7 +151,7 @@ def _peak(likelihood: Callable[[int], arb], at: int, lo: int, hi: int) -> int:
     return first(lambda c: not likelihood(c) < likelihood(c + 1), lo, min(hi, max(2 * at, lo + 4096)))
 
 
-def unbiased(channel: Channel, value: int | None, tag: str = "") -> Fraction | arb | None:
+def unbiased_estimate(channel: Channel, value: int | None, tag: str = "") -> Fraction | arb | None:
     """An estimate whose mean is the count, whatever the count is; None where the channel has none.
 
     For noise around the count it is the value. For the warped channel it is j + (u_j - u_(j+1)) / w_j with

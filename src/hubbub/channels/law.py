@@ -74,7 +74,7 @@ class Block:
         head = self.mass(largest) / -ball(fall).expm1()
         return head if other is None else head * -ball(fall * (abs(other - largest) + 1)).expm1()
 
-    def within(self, lo: int | None, hi: int | None) -> Block | None:
+    def restrict(self, lo: int | None, hi: int | None) -> Block | None:
         """The part of the block between lo and hi, or None if there is none."""
         low = self.lo if lo is None else lo if self.lo is None else max(lo, self.lo)
         high = self.hi if hi is None else hi if self.hi is None else min(hi, self.hi)
@@ -163,10 +163,10 @@ class Law:
             if isinstance(part, Dense):
                 found += [(part.tag, part.lo + i, mass) for i, mass in enumerate(part.masses)]
                 continue
-            for value in _listed(part, share):
+            for value in _values_to_list(part, share):
                 found.append((part.tag, value, part.mass(value)))
         found.sort(key=lambda atom: (self._rank(atom[0]), atom[1]))
-        return _trimmed(found, tail - self.missing)
+        return _trim(found, tail - self.missing)
 
 
 def given_visible(law: Law) -> Law:
@@ -182,7 +182,7 @@ def given_visible(law: Law) -> Law:
     )
 
 
-def _trimmed(atoms: list[tuple[str, int, arb]], spare: Fraction) -> list[tuple[str, int, arb]]:
+def _trim(atoms: list[tuple[str, int, arb]], spare: Fraction) -> list[tuple[str, int, arb]]:
     """Without the outermost atoms of a table that together stay below half of `spare`."""
     share = ball(max(spare, Fraction(0)) / 4)
     first = _light(atoms, share)
@@ -221,14 +221,14 @@ def _total_within(part: Block | Dense, lo: int | None, hi: int | None) -> arb:
             hi is not None and part.lo is not None and part.lo > hi
         )
         return part.total() if inside else arb(0) if outside else arb(0).union(part.total())
-    cut = part.within(lo, hi)
+    cut = part.restrict(lo, hi)
     return arb(0) if cut is None else cut.total()
 
 
 _MOST_ATOMS = 2_000_000
 
 
-def _listed(block: Block, share: arb) -> Iterable[int]:
+def _values_to_list(block: Block, share: arb) -> Iterable[int]:
     """The values of a block to list, so that each infinite tail beyond them has a mass of at most `share`."""
     if block.shape is not None:
         return [block.lo] if block.lo is not None and block.lo == block.hi else []
@@ -274,4 +274,4 @@ def two_sided(
         Block(None, centre - 1, weight, -epsilon * centre, epsilon, tag),
         Block(centre, None, weight, epsilon * centre, -epsilon, tag),
     )
-    return tuple(part for part in (half.within(lo, hi) for half in halves) if part is not None)
+    return tuple(part for part in (half.restrict(lo, hi) for half in halves) if part is not None)

@@ -71,7 +71,7 @@ def crossover(epsilon: Fraction, delta: Fraction) -> int:
     return first_from(lambda bins: compare(epsilon, delta, in_bins(bins)).better == "gaussian", 1)
 
 
-def chosen(noise: str, epsilon: Fraction, delta: Fraction | None, bins: int) -> Channel:
+def choose_channel(noise: str, epsilon: Fraction, delta: Fraction | None, bins: int) -> Channel:
     """The channel for a person in at most `bins` bins, with epsilon and delta for all of them together.
 
     Guarantee: the promise of several bins follows from either; which one is taken depends on nothing but these numbers.

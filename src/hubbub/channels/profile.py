@@ -127,7 +127,7 @@ def judge(channel: Channel, rows: list[Row], guarantee: object = None) -> Verdic
             raise WrongUse("the rows were made for a weaker guarantee than the one judged; profile that guarantee")
     for row in rows:
         if lower(row.exact_delta) > row.claimed_delta:
-            return _refuted(row)
+            return _refutation(row)
     open_rows = [row.count for row in rows if upper(row.exact_delta) > row.claimed_delta]
     if open_rows:
         return Undecided(f"at count {open_rows[0]} the ball around the exact delta contains the claimed one")
@@ -152,7 +152,7 @@ def _cover(channel: Channel, claim: Checkable, seen: set[int]) -> Verdict:
     return Proved(f"every count up to {beyond - 1} was checked exactly; beyond, {tail.reason}")
 
 
-def _refuted(row: Row) -> Refuted:
+def _refutation(row: Row) -> Refuted:
     found = rounded(row.exact_delta, up=False, digits=6)
     return Refuted(
         f"removing one person from a bin of {row.count} changes the law by more than was claimed",

@@ -105,7 +105,7 @@ class Channel(Protocol):
         ...
 
     @property
-    def unbiased(self) -> bool:
+    def is_unbiased(self) -> bool:
         """Whether the published value, as it stands, has the true count as its mean."""
         ...
 
@@ -138,7 +138,7 @@ class Channel(Protocol):
         return False
 
     @property
-    def unmarked(self) -> bool:
+    def is_unmarked(self) -> bool:
         """Whether counts below a crowd get noise, and nothing says which counts did."""
         return False
 
@@ -225,7 +225,7 @@ class Channel(Protocol):
 
     def unbiased_estimate(self, value: int) -> Fraction | arb | None:
         """An estimate whose mean is the count, from a value that is shown; None where there is none."""
-        return Fraction(value) if self.unbiased else None
+        return Fraction(value) if self.is_unbiased else None
 
     def comparable(self, counts: Sequence[int]) -> Sequence[int]:
         """The first few of these critical counts whose laws are small enough to be compared."""
@@ -235,7 +235,7 @@ class Channel(Protocol):
         """How empty bins come to show a number, where they need not all be listed; None where they do."""
         return None
 
-    def reconsidered(self, verdict: Verdict) -> Verdict:
+    def reconsider(self, verdict: Verdict) -> Verdict:
         """The verdict after a closer check that only this channel has; without one, the verdict as it is."""
         return verdict
 

@@ -28,7 +28,7 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import BBG, GHLP, HERE, LUI_PASS, TO_REPLACE, Assumption, Derivation, Theorem, texts
-from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.indistinguishability import subsampled_loss
 from hubbub.numeric.exact import Exact, Infinite, Loss, rational, to_text
 from hubbub.numeric.format import short
 from hubbub.sampling import amplification
@@ -66,7 +66,7 @@ def sharpest(setting: Setting, delta: Exact, *, unmarked: bool = False) -> Ampli
 
 def _one(setting: Setting, case: Case, delta: Exact, unmarked: bool) -> Amplified:
     single = Setting(theorem=setting.theorem, cases=(case,))
-    if case.blending or case.crowd < 2 or not SMALLEST_RATE <= case.removal <= LARGEST_RATE or not _drawn(case):
+    if case.blending or case.crowd < 2 or not SMALLEST_RATE <= case.removal <= LARGEST_RATE or not _is_sampled(case):
         return epsilon_at(single, delta)
     found = custom_curve.own_epsilon_at(
         case.crowd, case.removal, case.rate, delta, tagged=not unmarked, own=None if case.own == case.rate else case.own
@@ -78,7 +78,7 @@ def _one(setting: Setting, case: Case, delta: Exact, unmarked: bool) -> Amplifie
     return replace(found, theorem=UNMARKED_NOISE if unmarked else EXACT_BINS)
 
 
-def _drawn(case: Case) -> bool:
+def _is_sampled(case: Case) -> bool:
     return Fraction(0) < case.rate < 1 and case.own > 0
 
 
@@ -115,7 +115,7 @@ def sampled_crowd_blending(
     Guarantee: if M is (k, epsilon)-crowd-blending, then M on the sample is (epsilon', delta)-zero-knowledge private
     with respect to iRS(p), and (epsilon', delta)-differentially private for the population under add/remove, with the
     epsilon' of Theorem A (sharper than Theorem 13, and for zero-knowledge an upper bound). Refused where delta is
-    below p^k, because then no epsilon will do. With a delta of its own it is as :func:`_reached` says.
+    below p^k, because then no epsilon will do. With a delta of its own it is as :func:`_reached_epsilon` says.
     """
     given = _crowd(premise, amplification.THEOREM_A)
     bins = bins and not given.delta
@@ -123,7 +123,9 @@ def sampled_crowd_blending(
     sample = BernoulliSample(p=p)
     assumptions = (_secretly(sample), ONE_RELEASE)
     setting = kind(given.k, _finite(given.epsilon), sample.p)
-    return _both(premise, setting, sample, _reached(setting, at_delta, bins, unmarked, given), assumptions, bins)
+    return _both(
+        premise, setting, sample, _reached_epsilon(setting, at_delta, bins, unmarked, given), assumptions, bins
+    )
 
 
 def collected_crowd_blending(
@@ -146,7 +148,7 @@ def collected_crowd_blending(
         given.k, _finite(given.epsilon), sample.high, sample.highest, sample.exempt, bins=bins
     )
     stated = _without_lower_limit(sample)
-    found = _reached(setting, at_delta, bins, unmarked and not sample.exempt, given)
+    found = _reached_epsilon(setting, at_delta, bins, unmarked and not sample.exempt, given)
     return _both(premise, setting, stated, found, (_secretly(stated), ONE_RELEASE), bins)
 
 
@@ -163,7 +165,7 @@ def sampled_differential(premise: Derivation, p: Fraction) -> Pair:
     if claim.neighbours is not Neighbours.ADD_REMOVE or claim.group != 1:
         raise Refused(f"{theorem} starts from differential privacy for one person added or removed, not from {claim}")
     sample = BernoulliSample(p=p)
-    smaller, delta = mixed(claim.epsilon, p), p * claim.delta
+    smaller, delta = subsampled_loss(claim.epsilon, p), p * claim.delta
     conclusions = (
         ZeroKnowledge(epsilon=smaller, delta=delta, aggregate=sample),
         DifferentialPrivacy(epsilon=smaller, delta=delta),
@@ -202,7 +204,7 @@ def distributional(
         given = _crowd(premise, amplification.DISTRIBUTIONAL)
         bins = bins and not given.delta
         setting = amplification.distributional_crowd(given.k, _finite(given.epsilon), high, exempt, bins=bins)
-    found = _reached(setting, at_delta, bins, unmarked and not exempt, given)
+    found = _reached_epsilon(setting, at_delta, bins, unmarked and not exempt, given)
     conclusion = DistributionalPrivacy(epsilon=found.epsilon, delta=found.delta, sample=stated)
     assumptions = (_secretly(stated), PERSONS, ONE_RELEASE)
     return _step(conclusion, f"{LUI_PASS}, Theorem 22; sharp, {HERE}", premise, setting, found, assumptions, bins)
@@ -250,7 +252,7 @@ def _step(
     )
 
 
-def _reached(
+def _reached_epsilon(
     setting: Setting, at_delta: Exact, bins: bool, unmarked: bool, given: CrowdBlending | SimpleOutlier
 ) -> Amplified:
     """The epsilon at a delta.
@@ -280,8 +282,8 @@ def _with_delta(setting: Setting, at_delta: Fraction, given: CrowdBlending | Sim
             f"{setting.theorem}: the delta of {given} alone comes to {short(own * given.delta, 3)} on the sample, and "
             f"{to_text(at_delta)} is asked for; raise that, or lower the other"
         )
-    found = _reached(setting, left, False, False, replace(given, delta=Fraction(0)))
-    least = mixed(max(case.removal for case in setting.cases), own)
+    found = _reached_epsilon(setting, left, False, False, replace(given, delta=Fraction(0)))
+    least = subsampled_loss(max(case.removal for case in setting.cases), own)
     return replace(found, epsilon=max(found.epsilon, least), delta=at_delta)
 
 

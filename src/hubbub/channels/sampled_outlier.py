@@ -57,9 +57,9 @@ def sampled_delta(channel: Channel, p: Fraction) -> Fraction | None:
     if end is None or not _few(channel, curve, end):
         return None
     with precision():
-        bounds = {count: upper(_bound(channel, curve, p, count)) for count in range(1, end)}
+        bounds = {count: upper(_delta_bound(channel, curve, p, count)) for count in range(1, end)}
         beyond = p * _largest(channel, curve, end)
-    found = max(_refined(channel, curve, p, bounds), beyond)
+    found = max(_refine(channel, curve, p, bounds), beyond)
     return min(rounded(found, up=True, digits=_DIGITS), p * claim.delta)
 
 
@@ -103,7 +103,7 @@ def _small(channel: Channel, end: int) -> bool:
     return end <= _MOST_PAIRS and sum(channel.law_size(count) for count in range(end)) <= _MOST_VALUES
 
 
-def _bound(channel: Channel, curve: Curve, p: Fraction, count: int) -> arb:
+def _delta_bound(channel: Channel, curve: Curve, p: Fraction, count: int) -> arb:
     level = curve.at(count)
     assert isinstance(level, Fraction)
     terms = (mass(count - 1, p, m) * _inner(channel, m + 1, level) for m in range(count))
@@ -125,7 +125,7 @@ def _inner(channel: Channel, count: int, level: Fraction) -> arb:
     return exact_delta(channel, count, level).max(arb(0))
 
 
-def _refined(channel: Channel, curve: Curve, p: Fraction, bounds: dict[int, Fraction]) -> Fraction:
+def _refine(channel: Channel, curve: Curve, p: Fraction, bounds: dict[int, Fraction]) -> Fraction:
     """The largest bound, where the largest ones are replaced by the exact delta of the sample."""
     sampled, wanted = Subsampled(p, channel), subsampled_curve(curve, p)
     best, left = Fraction(0), _REFINED

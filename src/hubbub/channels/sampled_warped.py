@@ -44,7 +44,7 @@ from flint import arb, arb_poly
 from hubbub.channels.protocol import Channel
 from hubbub.guarantees.curve import Curve, Piece
 from hubbub.guarantees.implications import subsampled_curve
-from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.indistinguishability import subsampled_loss
 from hubbub.numeric.exact import PRECISION, Infinite, ball, exp, lower, precision, rounded
 
 WITHIN: Final = Fraction(1008, 1000)
@@ -67,13 +67,13 @@ def sampled_warped_curve(channel: Channel, p: Fraction) -> Curve | None:
     curve = channel.warped_along
     if curve is None or p == 1 or not _ends(curve):
         return None
-    top, last = mixed(curve.limit, p), _FIRST
+    top, last = subsampled_loss(curve.limit, p), _FIRST
     assert isinstance(top, Fraction)
     while last <= _MOST:
         with precision(_BITS):
             sums = _sums(curve, p, last)
             if lower((sums[-1] / sums[-2]).log()) * WITHIN >= top:
-                return _fitted(_losses(sums), subsampled_curve(curve, p), top)
+                return _fit_lines(_losses(sums), subsampled_curve(curve, p), top)
         last *= 2
     return None
 
@@ -124,7 +124,7 @@ def _sums(curve: Curve, p: Fraction, last: int) -> list[arb]:
     return sums
 
 
-def _fitted(losses: Sequence[Fraction], coarse: Curve, top: Fraction) -> Curve:
+def _fit_lines(losses: Sequence[Fraction], coarse: Curve, top: Fraction) -> Curve:
     """Lines above the losses of the crowds 1, 2, ..., each as long as it stays within; then `top` for ever."""
     flat_from = next(c for c, loss in enumerate(losses, 1) if loss * WITHIN >= top)
     known = [limit for c in range(1, flat_from) if not isinstance(limit := coarse.at(c), Infinite)]

@@ -40,7 +40,7 @@ from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import DifferentialPrivacy, Guarantee
 from hubbub.guarantees.derivation import HERE, Theorem
 from hubbub.guarantees.implications import subsampled_curve
-from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.indistinguishability import subsampled_loss
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import Source
 from hubbub.numeric.binomial import at_most, masses
@@ -114,9 +114,9 @@ class Subsampled(Channel):
         return (*found, Proof(flat(claim.epsilon), _THEOREM_A, claim.delta)) if claim.delta else tuple(found)
 
     @property
-    def unbiased(self) -> bool:
+    def is_unbiased(self) -> bool:
         """The published value stands for p times the count; whoever wants the population divides by p."""
-        return self.p == 1 and self.channel.unbiased
+        return self.p == 1 and self.channel.is_unbiased
 
     def law(self, count: int) -> Law:
         return _law(self.channel, self.p, exact_count(count))
@@ -133,7 +133,7 @@ def _claim(inner: Guarantee, p: Fraction, delta: Fraction) -> DifferentialPrivac
     known = checkable(inner)
     curve, own_delta = loss_curve(known), known.delta
     if not isinstance(curve.limit, Infinite):
-        return DifferentialPrivacy(epsilon=mixed(curve.limit, p), delta=p * own_delta)
+        return DifferentialPrivacy(epsilon=subsampled_loss(curve.limit, p), delta=p * own_delta)
     crowd = curve.pieces[-1].start
     below = curve.at(crowd - 1)
     if own_delta or crowd == 1 or isinstance(below, Infinite) or not isinstance(curve.at(crowd), Infinite):
@@ -227,26 +227,26 @@ class _Column:
         """A block. Sums run away from its higher end: to the right if it falls or is flat, to the left if it rises."""
         lo, hi, slope = block.lo, block.hi, block.slope
         if lo is not None and lo == hi:
-            self._put(self.atoms, lo, weight * block.mass(lo))
+            self._add_mass(self.atoms, lo, weight * block.mass(lo))
             return
         rises = slope > 0
         start, end = (hi, lo) if rises else (lo, hi)
         assert start is not None, "a block must decay towards its infinite end"
         ramp = self.ramps.setdefault(slope, {})
         height = weight * block.mass(start)
-        self._put(ramp, start, height)
+        self._add_mass(ramp, start, height)
         if end is None:
             self.endless.add(slope)
         else:
             length = abs(end - start) + 1
-            self._put(ramp, end + (-1 if rises else 1), -height * exp(-abs(slope) * length))
+            self._add_mass(ramp, end + (-1 if rises else 1), -height * exp(-abs(slope) * length))
 
     def add_table(self, weight: arb, table: Dense) -> None:
         for value, mass in enumerate(table.masses, table.lo):
-            self._put(self.atoms, value, weight * mass)
+            self._add_mass(self.atoms, value, weight * mass)
 
     @staticmethod
-    def _put(row: dict[int, arb], position: int, mass: arb) -> None:
+    def _add_mass(row: dict[int, arb], position: int, mass: arb) -> None:
         row[position] = row[position] + mass if position in row else mass
 
     def laid_out(self, tag: str) -> tuple[Dense, list[Block], arb]:

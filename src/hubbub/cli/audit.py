@@ -42,7 +42,7 @@ def audit() -> None:
 
 def _done(findings: Sequence[Finding], as_json: bool, extra: dict[str, Any] | None = None) -> None:
     """Tell what was found, and end with exit code 4 if a claim is refuted."""
-    refuted = [each for each in findings if each.refuted]
+    refuted = [each for each in findings if each.is_refuted]
     if as_json:
         first = refuted[0] if refuted else findings[0]
         rest = {"findings": [each.as_json() for each in findings]} if len(findings) > 1 else {}
@@ -93,14 +93,14 @@ def channel(name: str, counts: str | None, as_json: bool, **given: Any) -> None:
     Every count is looked at where something changes, or all of --counts; the channel's proof stands for the others.
     """
     from hubbub.audit.exact import of_channel
-    from hubbub.audit.finding import timed
+    from hubbub.audit.finding import time_audit
     from hubbub.channels.catalogue import make
     from hubbub.cli.channel.command import read_counts
 
     made = make(name, **given)
     counts_given = None if counts is None else read_counts(counts)
     with working("Comparing laws"):
-        found = timed(lambda: of_channel(made.channel, counts=counts_given))
+        found = time_audit(lambda: of_channel(made.channel, counts=counts_given))
     _done([found], as_json)
 
 
@@ -133,14 +133,14 @@ def table_of_laws(file: str, k: str, epsilon: str, as_json: bool) -> None:
     """
     from fractions import Fraction
 
-    from hubbub.audit.blending import listed, of_table, read
-    from hubbub.audit.finding import timed
+    from hubbub.audit.blending import of_table, read, table_of_laws
+    from hubbub.audit.finding import time_audit
     from hubbub.numeric.exact import integer, loss
 
     names: tuple[str, ...]
     if file == EXAMPLE:
         laws, names = (
-            listed(lambda data: {tuple(c if c > 1 else "hidden" for c in data): Fraction(1)}, 2, 4),
+            table_of_laws(lambda data: {tuple(c if c > 1 else "hidden" for c in data): Fraction(1)}, 2, 4),
             ("x", "y"),
         )
     else:
@@ -148,7 +148,7 @@ def table_of_laws(file: str, k: str, epsilon: str, as_json: bool) -> None:
         laws = dict(given)
     crowd, level = integer(k, "--k", least=1), loss(epsilon, "--epsilon")
     with working("Looking at every data set"):
-        found = timed(lambda: of_table(laws, crowd, level, names, subject=file))
+        found = time_audit(lambda: of_table(laws, crowd, level, names, subject=file))
     _done([found], as_json)
 
 
@@ -251,7 +251,7 @@ def releases(files: tuple[str, ...], k: str, as_json: bool, **given: Any) -> Non
 
     With --periods, a number of a period that was hidden must never come back, neither later nor in a total.
     """
-    from hubbub.audit.finding import timed
+    from hubbub.audit.finding import time_audit
     from hubbub.audit.published.inference import of_files
     from hubbub.audit.published.periods import of_periods
     from hubbub.numeric.exact import positive
@@ -267,10 +267,10 @@ def releases(files: tuple[str, ...], k: str, as_json: bool, **given: Any) -> Non
     crowd = a_crowd(k, "--k")
     if given["periods"] is not None:
         more = {} if given["count"] is None else {"count": given["count"]}
-        _done([timed(lambda: of_periods(files, crowd, period=given["periods"], **more))], as_json)
+        _done([time_audit(lambda: of_periods(files, crowd, period=given["periods"], **more))], as_json)
         return
     with working("Subtracting tables from each other"):
-        found = timed(lambda: of_files(files, crowd, **options))
+        found = time_audit(lambda: of_files(files, crowd, **options))
     _done([found], as_json)
 
 
@@ -299,7 +299,7 @@ def zero_knowledge(out: str | None, two_valued: bool, two_bins: bool, as_json: b
 
     The exact divergence of both laws on this database, over all databases where they are few enough, and the claim.
     """
-    from hubbub.audit.finding import timed
+    from hubbub.audit.finding import time_audit
     from hubbub.audit.zero_knowledge import of_count, simulate, simulate_table
 
     if two_valued and two_bins:
@@ -309,7 +309,7 @@ def zero_knowledge(out: str | None, two_valued: bool, two_bins: bool, as_json: b
     with working("Working out both laws"):
         done = simulate_table(*size, **claims) if two_bins else simulate(*size, coin=two_valued, **claims)
         what = "a table of two bins" if two_bins else "a count"
-        found = timed(lambda: of_count(done, f"{what} from a secret sample"))
+        found = time_audit(lambda: of_count(done, f"{what} from a secret sample"))
     if out is not None:
         _write(out, _laws_page(done))
     if not as_json:
@@ -392,7 +392,7 @@ def everything(as_json: bool) -> None:
         print_json({**answer, "verdict": "refuted" if wrong else "proved"})
     else:
         table(
-            [[row.name, row.depth, row.found, f"{row.seconds:.2f} s"] for row in rows],
+            [[row.name, row.depth, row.verdict_word, f"{row.seconds:.2f} s"] for row in rows],
             ["mechanism", "depth", "verdict", "time"],
         )
     if wrong:

@@ -80,7 +80,7 @@ def _facts(
 
 def _print(bound: Bound, found: DryRun, weak: tuple[str, ...], schema: Mapping[str, ColumnType] | None) -> None:
     from hubbub.certificate.explanation import meaning
-    from hubbub.guarantees.promise_order import in_brief, requested
+    from hubbub.guarantees.promise_order import in_brief, requested_promises
     from hubbub.plan.error import EXAMPLE_PEOPLE, expected_error
     from hubbub.plan.invented import UNKNOWN
 
@@ -99,7 +99,7 @@ def _print(bound: Bound, found: DryRun, weak: tuple[str, ...], schema: Mapping[s
     for weakness in weak:
         console.print(f"Weak: {weakness}.")
     console.print()
-    for step in requested(bound.promises):
+    for step in requested_promises(bound.promises):
         console.print(f"Promise ({in_brief(step.conclusion)}): {meaning(step.conclusion, step.people).promised}")
     console.print(f"\nLedger: this would be release {found.releases + 1} of {found.dataset}.", soft_wrap=True)
     for cap, left in found.left_after.items():

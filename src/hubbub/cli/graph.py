@@ -90,7 +90,7 @@ def plan(as_json: bool, of: str, **given: Any) -> None:
     if given["samples"] is not None:
         explore = None if given["explore"] is None else a_size(given["explore"], "--explore")
         how = sampling(size, a_size(given["samples"], "--samples"), explore)
-    elif any(each.sampled for each in requested):
+    elif any(each.is_sampled for each in requested):
         raise WrongUse("zero-knowledge is with respect to a number of random people; say how many with --samples")
     bound: Fraction | None = None
     if given["average_at_most"] is not None:
@@ -146,7 +146,7 @@ def estimate(file: str, as_json: bool, of: str, **given: Any) -> None:
     from hubbub.numeric.limits import a_size
 
     requested = parse_statistics(of)
-    wrong = [each.value for each in requested if not each.sampled]
+    wrong = [each.value for each in requested if not each.is_sampled]
     if wrong:
         raise WrongUse(f"{wrong[0]} has no sampler; ask for some of {ALL}")
     confidence = rational(given["confidence"], "--confidence")

@@ -156,14 +156,14 @@ def _print_plan(found: Planned, given: dict[str, Any]) -> None:
 def _draw(found: Planned, path: str) -> None:
     from hubbub.charts.designs import designs_chart
     from hubbub.numeric.format import short
-    from hubbub.plan.planned import named, percent
+    from hubbub.plan.planned import design_label, percent
 
     rows = [
         {
             "channel": _kind(design),
             "rate": None if design.rate is None else float(design.rate),
             "error": design.expected.error,
-            "label": named(design) + ("" if design.rate is None else f", sampled {percent(design.rate)}"),
+            "label": design_label(design) + ("" if design.rate is None else f", sampled {percent(design.rate)}"),
         }
         for design in found.designs
     ]

@@ -398,7 +398,7 @@ def _as_json(done: Release, files: dict[str, str]) -> dict[str, object]:
 def _print_answer(done: Release, files: dict[str, str], *, explained: bool) -> None:
     """The answer first: verdict, numbers, a sentence for each promise, the files, the next command."""
     from hubbub.certificate.explanation import crowd_sentence, meaning, reading_rules
-    from hubbub.guarantees.promise_order import in_brief, requested, requested_first
+    from hubbub.guarantees.promise_order import in_brief, requested_first, requested_promises
 
     console = page()
     promises = list(requested_first(done.promises))
@@ -422,7 +422,7 @@ def _print_answer(done: Release, files: dict[str, str], *, explained: bool) -> N
     if _may_all_be_empty(done):
         console.print(ALL_EMPTY)
     console.print()
-    for step in promises if explained else requested(promises):
+    for step in promises if explained else requested_promises(promises):
         read = meaning(step.conclusion, step.people)
         known = (
             " ".join(filter(None, (read.crowd, crowd_sentence(step))))

@@ -83,7 +83,7 @@ def _town() -> Friends:
 def write(folder: Path) -> Path:
     """The links as a file in a folder that exists."""
     links, graph = folder / "friends.csv", _town().graph
-    ends = np.column_stack([np.repeat(np.arange(graph.listed), np.diff(graph.starts)), graph.ends])
+    ends = np.column_stack([np.repeat(np.arange(graph.listed_vertices), np.diff(graph.starts)), graph.ends])
     links.write_text("one,other\n" + "".join(f"{one},{other}\n" for one, other in ends.tolist()), encoding="ascii")
     return links
 

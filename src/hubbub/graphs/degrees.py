@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.graphs.graph import Graph, by_first, numbered
+from hubbub.graphs.graph import Graph, by_first, link_codes
 from hubbub.protocol.drawing import Bar, Bars
 
 _MOST_BARS: Final = 200
@@ -29,12 +29,12 @@ def triangles(graph: Graph) -> int:
     """
     if graph.edges == 0:
         return 0
-    room, degrees = graph.listed, graph.degrees()
+    room, degrees = graph.listed_vertices, graph.degrees()
     rank = np.empty(room, dtype=np.int32)
     rank[np.argsort(degrees, kind="stable")] = np.arange(room, dtype=np.int32)
     one = rank[np.repeat(np.arange(room, dtype=np.int32), np.diff(graph.starts))]
     two = rank[graph.ends]
-    starts, ends = by_first(numbered(np.minimum(one, two), np.maximum(one, two)), room)
+    starts, ends = by_first(link_codes(np.minimum(one, two), np.maximum(one, two)), room)
     begins = np.repeat(np.arange(room, dtype=np.int64) << 32, np.diff(starts))
     out = np.diff(starts)[ends]  # second steps after each edge
     edges = _Edges(begins | ends)
@@ -44,7 +44,7 @@ def triangles(graph: Graph) -> int:
         stop = max(int(np.searchsorted(before, before[begin] + _WORK, side="right")) - 1, begin + 1)
         many = out[begin:stop]
         places = np.arange(before[begin], before[stop]) - np.repeat(before[begin:stop] - starts[ends[begin:stop]], many)
-        total += edges.among(np.repeat(begins[begin:stop], many) | ends[places])
+        total += edges.count_edges(np.repeat(begins[begin:stop], many) | ends[places])
         begin = stop
     return total
 
@@ -62,7 +62,7 @@ class _Edges:
         spread: NDArray[np.uint64] = (numbers.view(np.uint64) * _ODD) >> np.uint64(64 - self._bits)
         return spread
 
-    def among(self, numbers: NDArray[np.int64]) -> int:
+    def count_edges(self, numbers: NDArray[np.int64]) -> int:
         """How many of these are edges."""
         left = numbers[self._met[self._hash(numbers)]]
         at = np.searchsorted(self._edges, left)

@@ -39,7 +39,7 @@ def facts(graph: Graph) -> Facts:
     odd = np.flatnonzero(degrees & 1)
     touched = np.zeros(count, dtype=np.bool_)
     touched[label[odd]] = True
-    isolated = graph.vertices - graph.listed
+    isolated = graph.vertices - graph.listed_vertices
     return Facts(
         vertices=graph.vertices,
         edges=graph.edges,
@@ -83,7 +83,7 @@ _FIRST = 2  # edges of each vertex that are looked at first
 
 def components(graph: Graph) -> tuple[int, NDArray[np.int32]]:
     """How many components the listed vertices make, and which of them each vertex is in."""
-    room, starts, ends = graph.listed, graph.starts, graph.ends
+    room, starts, ends = graph.listed_vertices, graph.starts, graph.ends
     if room == 0:
         return 0, np.empty(0, dtype=np.int32)
     larger = np.diff(starts)
@@ -116,11 +116,11 @@ def connected_components(one: NDArray[Any], two: NDArray[Any], room: int) -> tup
         apart = first != second
         one, two, first, second = one[apart], two[apart], first[apart], second[apart]
         np.minimum.at(root, np.maximum(first, second), np.minimum(first, second))
-        root = _jumped(root)
-    return _numbered(root)
+        root = _jump_to_roots(root)
+    return _number_roots(root)
 
 
-def _jumped(root: Numbers) -> Numbers:
+def _jump_to_roots(root: Numbers) -> Numbers:
     """Everybody at their root."""
     while True:
         further = root[root]
@@ -129,7 +129,7 @@ def _jumped(root: Numbers) -> Numbers:
         root = further
 
 
-def _numbered(root: Numbers) -> tuple[int, Numbers]:
+def _number_roots(root: Numbers) -> tuple[int, Numbers]:
     """Roots numbered from 0, in their order."""
     is_root = root == np.arange(root.size, dtype=np.int32)
     numbers = np.cumsum(is_root, dtype=np.int32) - np.int32(1)

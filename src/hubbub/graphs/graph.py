@@ -36,13 +36,13 @@ class Graph:
         return int(self.ends.size)
 
     @property
-    def listed(self) -> int:
+    def listed_vertices(self) -> int:
         """How many vertices the arrays speak of."""
         return int(self.starts.size) - 1
 
     def degrees(self) -> NDArray[np.int64]:
         """The degree of each listed vertex."""
-        degrees: NDArray[np.int64] = np.bincount(self.ends, minlength=self.listed)
+        degrees: NDArray[np.int64] = np.bincount(self.ends, minlength=self.listed_vertices)
         degrees += np.diff(self.starts)
         return degrees
 
@@ -64,10 +64,10 @@ def simple(one: Numbers, other: Numbers, vertices: int, listed: int | None = Non
     if loops.any():
         np.logical_not(loops, out=loops)
         low, high = low[loops], high[loops]
-    return Graph(vertices, *by_first(numbered(low, high), room))
+    return Graph(vertices, *by_first(link_codes(low, high), room))
 
 
-def numbered(one: Numbers, other: Numbers) -> NDArray[np.int64]:
+def link_codes(one: Numbers, other: Numbers) -> NDArray[np.int64]:
     """A number for each link, in the order of its first end and then of its second."""
     links = one.astype(np.int64)
     links <<= 32
@@ -95,7 +95,7 @@ class Neighbours:
     starts: Numbers
     ends: NDArray[np.int32]
 
-    def of(self, vertex: int) -> NDArray[np.int32]:
+    def of_vertex(self, vertex: int) -> NDArray[np.int32]:
         if vertex >= self.starts.size - 1:
             return self.ends[:0]
         return self.ends[self.starts[vertex] : self.starts[vertex + 1]]
@@ -106,8 +106,8 @@ class Neighbours:
 
 def neighbours(graph: Graph) -> Neighbours:
     """Each edge from both its ends: a vertex's smaller neighbours, sorted by it, before the larger ones, which are."""
-    room, larger = graph.listed, np.diff(graph.starts)
-    links = numbered(graph.ends, np.repeat(np.arange(room, dtype=np.int32), larger))
+    room, larger = graph.listed_vertices, np.diff(graph.starts)
+    links = link_codes(graph.ends, np.repeat(np.arange(room, dtype=np.int32), larger))
     links.sort()
     many = np.stack([np.bincount(graph.ends, minlength=room), larger], axis=1)
     is_smaller = np.repeat(np.tile([True, False], room), many.ravel())

@@ -80,7 +80,7 @@ def with_vertices(graph: Graph, vertices: int | None) -> Graph:
 
 def _alike(columns: list[Any]) -> list[Any]:
     """Columns of one type: whole numbers, or what they are, or text if they differ."""
-    plain = [_decoded(column) for column in columns]
+    plain = [_decode(column) for column in columns]
     kinds = {column.type for column in plain}
     if len(kinds) == 1:
         (kind,) = kinds
@@ -97,7 +97,7 @@ def _alike(columns: list[Any]) -> list[Any]:
         raise WrongUse("the columns of labels are of types that cannot be compared; make them one type") from None
 
 
-def _decoded(column: Any) -> Any:
+def _decode(column: Any) -> Any:
     chunked = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
     kind = chunked.type
     if pa.types.is_dictionary(kind):

@@ -93,7 +93,7 @@ def scale_for(found: Spread, epsilon: Fraction) -> Fraction:
         scale = rounded(first.max(second), up=True, digits=_DIGITS)
     if found.share is None:
         return scale
-    return min(scale, _smallest(lambda trial: _dominated(found, trial), epsilon, scale))
+    return min(scale, _smallest(lambda trial: _dominated_epsilon(found, trial), epsilon, scale))
 
 
 def enough(found: Spread, scale: Fraction, epsilon: Fraction) -> bool:
@@ -110,7 +110,7 @@ def enough(found: Spread, scale: Fraction, epsilon: Fraction) -> bool:
     if found.share is None:
         return False
     with precision():
-        return bool(_dominated(found, scale) <= ball(epsilon))
+        return bool(_dominated_epsilon(found, scale) <= ball(epsilon))
 
 
 def epsilon_for(found: Spread, scale: Fraction) -> Fraction:
@@ -119,7 +119,9 @@ def epsilon_for(found: Spread, scale: Fraction) -> Fraction:
     Guarantee: the count is epsilon-zero-knowledge private with respect to the k samples (MGF theorem, integer noise).
     """
     plain = joint_epsilon([(found, scale)])
-    return plain if found.share is None else min(plain, rounded(_dominated(found, scale), up=True, digits=_DIGITS))
+    return (
+        plain if found.share is None else min(plain, rounded(_dominated_epsilon(found, scale), up=True, digits=_DIGITS))
+    )
 
 
 def joint_epsilon(counts: Sequence[tuple[Spread, Fraction]]) -> Fraction:
@@ -132,7 +134,7 @@ def joint_epsilon(counts: Sequence[tuple[Spread, Fraction]]) -> Fraction:
     return rounded(found.epsilon, up=True, digits=_DIGITS)
 
 
-def _dominated(found: Spread, scale: Fraction) -> arb:
+def _dominated_epsilon(found: Spread, scale: Fraction) -> arb:
     """The epsilon by Bernoulli domination: the largest over all shares up to the public one."""
     assert found.share is not None
     with precision():

@@ -135,7 +135,7 @@ def _row(
     elif of is Statistic.AVERAGE_DEGREE:
         unit = Fraction(2, size.vertices)
     noise_only = Fraction(sensitivity(of, size)) / epsilon
-    if not of.sampled or how is None:
+    if not of.is_sampled or how is None:
         return Row(of=of, scale=noise_only, paper=None, node_dp=noise_only, explores=None, aggregate=None, unit=unit)
     limits = bounds(of, size, how)
     share = None if bound is None or of.explores else bound / size.max_degree

@@ -368,18 +368,18 @@ def text_columns(
     chosen = form.names[:1] if one_column else two_of(form.names, wanted)
     if form.numbers and not as_text:
         try:
-            return _parsed(path, form, chosen, pa.int64())
+            return _parse_columns(path, form, chosen, pa.int64())
         except pa.ArrowInvalid:
             pass  # some label is no whole number, or too long for one
     try:
-        return _parsed(path, form, chosen, pa.large_string())
+        return _parse_columns(path, form, chosen, pa.large_string())
     except (pa.ArrowInvalid, OSError):
         raise Refused(
             "a line of the file has more or fewer cells than the first, or is not UTF-8; mend it, or name its kind"
         ) from None
 
 
-def _parsed(path: Path, form: _Form, chosen: Sequence[str], kind: Any) -> tuple[Any, ...]:
+def _parse_columns(path: Path, form: _Form, chosen: Sequence[str], kind: Any) -> tuple[Any, ...]:
     from pyarrow import csv as arrow_csv
 
     table = arrow_csv.read_csv(

@@ -52,7 +52,7 @@ def explore(around: Neighbours, vertex: int, s: int) -> Seen:
     seen, queue = {vertex}, [vertex]
     for at in queue:
         # Of its first s friends enough are new to reach s in all, if there are so many.
-        for friend in around.of(at)[:s].tolist():
+        for friend in around.of_vertex(at)[:s].tolist():
             if friend not in seen and len(seen) < s:
                 seen.add(friend)
                 queue.append(friend)
@@ -145,7 +145,7 @@ def seshadhri(around: Neighbours, k: int, source: Source) -> Fraction:
     for vertex in distinct(k, n, source).tolist():
         degree = around.degree(vertex)
         if degree:
-            friend = int(around.of(vertex)[int(below(degree, 1, source)[0])])
+            friend = int(around.of_vertex(vertex)[int(below(degree, 1, source)[0])])
             total += 2 * degree * ((around.degree(friend), friend) > (degree, vertex))
     return Fraction(total, k)
 

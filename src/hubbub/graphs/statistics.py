@@ -50,7 +50,7 @@ class Statistic(Enum):
         return self in (Statistic.CONNECTIVITY, Statistic.EULERIAN, Statistic.CYCLE_FREENESS)
 
     @property
-    def sampled(self) -> bool:
+    def is_sampled(self) -> bool:
         """Whether k random vertices tell it, so that there is a zero-knowledge promise."""
         return self not in (Statistic.DEGREE_COUNTS, Statistic.TRIANGLES)
 

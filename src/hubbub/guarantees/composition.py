@@ -33,7 +33,7 @@ from hubbub.guarantees.definitions import (
     ZeroKnowledge,
 )
 from hubbub.guarantees.derivation import DMNS, GHLP, GLP, HERE, LUI_PASS, Assumption, Derivation, Theorem, texts
-from hubbub.guarantees.indistinguishability import chained, total, total_delta
+from hubbub.guarantees.indistinguishability import chain_losses, total, total_delta
 from hubbub.guarantees.neighbours import one_relation
 from hubbub.numeric.exact import Loss, rounded
 
@@ -153,7 +153,7 @@ def both(first: Aggregate, second: Aggregate) -> Aggregate:
                 return NeighbourhoodSample(k=near.k + drawn.k, radius=near.radius)
             case _:
                 raise Refused(f"no class is known that draws both {first} and {second}; sample both releases alike")
-    each, some = _chosen(one[0], two[0]), _drawn(one[1], two[1])
+    each, some = _union_of_people(one[0], two[0]), _union_of_rows(one[1], two[1])
     if each is not None and some is not None:
         return TwoSamples(each=each, some=some)
     found = some if each is None else each
@@ -174,7 +174,7 @@ def _parts(aggregate: Aggregate) -> tuple[IndependentSample | None, RandomSample
             return None
 
 
-def _drawn(first: RandomSample | None, second: RandomSample | None) -> RandomSample | None:
+def _union_of_rows(first: RandomSample | None, second: RandomSample | None) -> RandomSample | None:
     if first is None or second is None:
         return second if first is None else first
     if None not in (first.n, second.n) and first.n != second.n:
@@ -183,7 +183,7 @@ def _drawn(first: RandomSample | None, second: RandomSample | None) -> RandomSam
     return RandomSample(k=k if n is None else min(k, n), n=n)
 
 
-def _chosen(first: IndependentSample | None, second: IndependentSample | None) -> IndependentSample | None:
+def _union_of_people(first: IndependentSample | None, second: IndependentSample | None) -> IndependentSample | None:
     if first is None or second is None:
         return second if first is None else first
     if isinstance(first, BernoulliSample) and isinstance(second, BernoulliSample):
@@ -368,7 +368,7 @@ def crowd_blending_with_differential(
     one, two = blending.concluding(CrowdBlending, theorem), private.concluding(DifferentialPrivacy, theorem)
     if two.neighbours is not Neighbours.ADD_REMOVE:
         raise Refused(f"{theorem} needs differential privacy under add/remove beside it, and was given {two}")
-    swap, swap_delta = chained(two.epsilon, two.delta, 2) if swapped is None else swapped
+    swap, swap_delta = chain_losses(two.epsilon, two.delta, 2) if swapped is None else swapped
     leave, leave_delta = one.epsilon + two.epsilon, total_delta((one.delta, two.delta))
     epsilon = max(swap, leave) if exact_crowds else max(one.epsilon + swap, leave)
     exchanged = swap_delta if exact_crowds else total_delta((one.delta, swap_delta))

@@ -123,7 +123,7 @@ class Curve:
         for piece, end in reversed(list(self.ends())):
             kept.extend(reversed(_under(piece, end, ceiling)))
             ceiling = min(ceiling, piece.value)
-        return Curve(_joined(reversed(kept)))
+        return Curve(_merge_pieces(reversed(kept)))
 
     def __add__(self, other: Curve) -> Curve:
         """The pointwise sum: what two releases on one partition cost each person together."""
@@ -134,7 +134,7 @@ class Curve:
             total = mine.at(start) + theirs.at(start)
             flat = isinstance(total, Infinite)
             parts.append(Piece(start, total, Fraction(0) if flat else mine.rate + theirs.rate))
-        return Curve(_joined(parts))
+        return Curve(_merge_pieces(parts))
 
     def times(self, factor: Fraction) -> Curve:
         """Every loss times a factor above 0."""
@@ -177,7 +177,7 @@ class Curve:
         base, cap = first.value - first.rate, ""
         if len(self.pieces) == 2:
             last = self.pieces[1]
-            if last != _capped(base, first.rate, last.value):
+            if last != _cap_piece(base, first.rate, last.value):
                 return None
             cap = f"<={to_text(last.value)}"
         return f"{to_text(base) + '+' if base else ''}slope:{to_text(first.rate)}{cap}"
@@ -197,7 +197,7 @@ def _under(piece: Piece, end: int | None, ceiling: Loss) -> list[Piece]:
     return [piece, Piece(crossing, ceiling)]
 
 
-def _joined(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
+def _merge_pieces(pieces: Iterable[Piece]) -> tuple[Piece, ...]:
     """The pieces, with those merged that continue one another."""
     kept: list[Piece] = []
     for piece in pieces:
@@ -214,7 +214,7 @@ def flat(epsilon: Exact | Infinite) -> Curve:
 
 def steps(*levels: tuple[int, Exact | Infinite]) -> Curve:
     """Steps given as (first crowd size, loss): ``steps((1, "0.01"), (101, 1))``."""
-    return Curve(_joined(Piece(start, loss(value, f"the step at {start}")) for start, value in levels))
+    return Curve(_merge_pieces(Piece(start, loss(value, f"the step at {start}")) for start, value in levels))
 
 
 def slope(rate: Exact, *, base: Exact = 0, cap: Exact | Infinite = INFINITY) -> Curve:
@@ -225,11 +225,11 @@ def slope(rate: Exact, *, base: Exact = 0, cap: Exact | Infinite = INFINITY) -> 
         raise WrongUse("a slope must be at least 0 at a crowd of 1")
     if isinstance(top, Infinite):
         return Curve((Piece(1, b + r, r),))
-    last = _capped(b, r, top)
+    last = _cap_piece(b, r, top)
     return Curve((last,) if last.start == 1 else (Piece(1, b + r, r), last))
 
 
-def _capped(base: Fraction, rate: Fraction, cap: Loss) -> Piece:
+def _cap_piece(base: Fraction, rate: Fraction, cap: Loss) -> Piece:
     if isinstance(cap, Infinite):
         return Piece(1, cap)
     return Piece(max(math.ceil((cap - base) / rate), 1), cap)

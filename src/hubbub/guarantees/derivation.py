@@ -171,7 +171,7 @@ def _check_neighbours(step: Derivation) -> None:
         raise Refused(f"{step.conclusion} is about somebody who comes or goes, and {step.people}, stay; replace one")
 
 
-def stated(
+def state_promise(
     guarantee: Guarantee,
     *,
     theorem: Theorem = STATED,

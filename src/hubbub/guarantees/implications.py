@@ -51,7 +51,15 @@ from hubbub.guarantees.derivation import (
     Theorem,
     texts,
 )
-from hubbub.guarantees.indistinguishability import capped, chained, exp_times, mixed, times, total_variation, touched
+from hubbub.guarantees.indistinguishability import (
+    cap_probability,
+    chain_losses,
+    chance_sample_includes,
+    exp_times,
+    subsampled_loss,
+    times,
+    total_variation,
+)
 from hubbub.guarantees.parameters import size
 from hubbub.numeric.exact import Infinite, Loss
 
@@ -92,7 +100,7 @@ def add_remove_to_replace(premise: Derivation) -> Derivation:
     given = premise.concluding(DifferentialPrivacy, theorem)
     if given.neighbours is not Neighbours.ADD_REMOVE:
         raise Refused(f"{theorem} starts from add/remove neighbours, and {given} is about replacement already")
-    epsilon, delta = chained(given.epsilon, given.delta, 2)
+    epsilon, delta = chain_losses(given.epsilon, given.delta, 2)
     return premise.then(
         theorem,
         DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE, group=given.group),
@@ -114,7 +122,7 @@ def zero_knowledge_to_differential(premise: Derivation) -> Derivation:
         f"{GLP}; delta {HERE}",
     )
     given = premise.concluding(ZeroKnowledge, theorem)
-    epsilon, delta = chained(given.epsilon, given.delta, 2)
+    epsilon, delta = chain_losses(given.epsilon, given.delta, 2)
     return premise.then(
         theorem,
         DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE, group=given.group),
@@ -150,8 +158,8 @@ def sanitize_sample(premise: Derivation, *, k: int, n: int, group: int = 1) -> D
     given = _replace(premise, theorem)
     sample = RandomSample(k=size(k, "the sample size k"), n=size(n, "the number of rows n"))
     p = Fraction(k, n)
-    one = mixed(given.epsilon, p)
-    epsilon, delta = chained(one, p * given.delta, size(group, "the group size"))
+    one = subsampled_loss(given.epsilon, p)
+    epsilon, delta = chain_losses(one, p * given.delta, size(group, "the group size"))
     return premise.then(
         theorem,
         ZeroKnowledge(epsilon=epsilon, delta=delta, aggregate=sample, group=group),
@@ -344,7 +352,7 @@ def differential_group(premise: Derivation, *, group: int) -> Derivation:
     theorem = Theorem("group.differential-group", "Group privacy (differential)", DMNS)
     given = premise.concluding(DifferentialPrivacy, theorem)
     blocks = _blocks(group, given.group)
-    epsilon, delta = chained(given.epsilon, given.delta, blocks)
+    epsilon, delta = chain_losses(given.epsilon, given.delta, blocks)
     return premise.then(
         theorem,
         DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=given.neighbours, group=group),
@@ -363,7 +371,7 @@ def zero_knowledge_group(premise: Derivation, *, group: int) -> Derivation:
     theorem = Theorem("group.zero-knowledge-group", "Proposition 3 (zero-knowledge for groups)", f"{GLP}; delta {HERE}")
     given = premise.concluding(ZeroKnowledge, theorem)
     steps = 2 * _blocks(group, given.group) - 1
-    epsilon, delta = chained(given.epsilon, given.delta, steps)
+    epsilon, delta = chain_losses(given.epsilon, given.delta, steps)
     return premise.then(
         theorem,
         ZeroKnowledge(epsilon=epsilon, delta=delta, aggregate=given.aggregate, group=group),
@@ -385,7 +393,7 @@ def zero_knowledge_group_total_variation(premise: Derivation, *, group: int) -> 
     )
     given = premise.concluding(ZeroKnowledge, theorem)
     steps = 2 * _blocks(group, given.group) - 1
-    delta = capped(steps * total_variation(given.epsilon, given.delta))
+    delta = cap_probability(steps * total_variation(given.epsilon, given.delta))
     return premise.then(
         theorem,
         ZeroKnowledge(epsilon=Fraction(0), delta=delta, aggregate=given.aggregate, group=group),
@@ -410,8 +418,8 @@ def zero_knowledge_group_by_sampling(premise: Derivation, *, group: int) -> Deri
         raise Refused(f"{theorem} is about RS(k) of n rows with n known, and the class is {sample}; give n")
     if size(group, "the group size") > sample.n:
         raise Refused(f"{theorem}: a group of {group} does not fit into {sample.n} rows; choose a smaller group")
-    met = touched(max(group - given.group, 0), sample.k, sample.n)
-    delta = capped(given.delta + exp_times(given.epsilon, met))
+    met = chance_sample_includes(max(group - given.group, 0), sample.k, sample.n)
+    delta = cap_probability(given.delta + exp_times(given.epsilon, met))
     return premise.then(
         theorem,
         ZeroKnowledge(epsilon=given.epsilon, delta=delta, aggregate=sample, group=group),
@@ -430,7 +438,7 @@ def outlier_group(premise: Derivation, *, k: int, size: int) -> Derivation:
     given = premise.concluding(OutlierPrivacy, theorem)
     each = given.curve.at(k)
     steps = _blocks(size, 1)
-    epsilon, delta = chained(each, given.delta, steps)
+    epsilon, delta = chain_losses(each, given.delta, steps)
     return premise.then(
         theorem,
         OutlierGroup(k=k, size=size, epsilon=epsilon, delta=delta),
@@ -536,10 +544,10 @@ def subsampled_curve(curve: Curve, p: Fraction) -> Curve:
     """
     pieces = []
     for piece, end in curve.ends():
-        value = mixed(piece.value, p)
+        value = subsampled_loss(piece.value, p)
         rate = piece.rate
         if rate and end is not None and not isinstance(value, Infinite):
-            top = mixed(piece.at(end), p)
+            top = subsampled_loss(piece.at(end), p)
             assert not isinstance(top, Infinite)
             rate = (top - value) / (end - piece.start) if end > piece.start else Fraction(0)
         pieces.append(Piece(piece.start, value, rate))
@@ -564,7 +572,7 @@ def on_a_sample(
     conclusion: Guarantee
     numbers, theorem = texts(p=p), CURVE_ON_A_SAMPLE
     if isinstance(given, CrowdBlending):
-        epsilon, delta = mixed(given.epsilon, p), p * given.delta
+        epsilon, delta = subsampled_loss(given.epsilon, p), p * given.delta
         conclusion = CrowdBlending(k=given.k, epsilon=epsilon, delta=delta)
         numbers = (*numbers, *texts(epsilon_out=epsilon), *(texts(delta_out=delta) if delta else ()))
     elif isinstance(given, OutlierPrivacy | SimpleOutlier | StaircaseOutlier):

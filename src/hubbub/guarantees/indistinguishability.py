@@ -17,7 +17,7 @@ ONE = Fraction(1)
 ZERO = Fraction(0)
 
 
-def capped(probability: arb | Fraction) -> Fraction:
+def cap_probability(probability: arb | Fraction) -> Fraction:
     """A probability rounded up, and 1 where it is more or where its ball is too wide to tell."""
     if isinstance(probability, Fraction):
         return min(probability, ONE)
@@ -45,7 +45,7 @@ def total_delta(deltas: Iterable[Fraction]) -> Fraction:
     return found if found.numerator <= found.denominator else ONE
 
 
-def chained(epsilon: Loss, delta: Fraction, steps: int) -> tuple[Loss, Fraction]:
+def chain_losses(epsilon: Loss, delta: Fraction, steps: int) -> tuple[Loss, Fraction]:
     """Z_0 ~ Z_1 ~ ... ~ Z_steps, each (epsilon, delta): Z_0 and Z_steps are this close.
 
     (steps epsilon, delta (1 + e^epsilon + ... + e^((steps-1) epsilon))).
@@ -56,12 +56,12 @@ def chained(epsilon: Loss, delta: Fraction, steps: int) -> tuple[Loss, Fraction]
     if isinstance(epsilon, Infinite):
         return far, ONE
     if epsilon == 0:
-        return far, capped(delta * steps)
+        return far, cap_probability(delta * steps)
     with precision():
-        return far, capped(ball(delta) * ball(epsilon * steps).expm1() / ball(epsilon).expm1())
+        return far, cap_probability(ball(delta) * ball(epsilon * steps).expm1() / ball(epsilon).expm1())
 
 
-def mixed(epsilon: Loss, p: Fraction) -> Loss:
+def subsampled_loss(epsilon: Loss, p: Fraction) -> Loss:
     """ln(1 + p (e^epsilon - 1)): what is left of epsilon when only a share p of the law depends on the person."""
     if p == 0 or epsilon == 0:
         return ZERO
@@ -83,10 +83,10 @@ def total_variation(epsilon: Loss, delta: Fraction) -> Fraction:
     if epsilon == 0:
         return delta
     with precision():
-        return capped((ball(epsilon).expm1() + 2 * ball(delta)) / (ball(epsilon).exp() + 1))
+        return cap_probability((ball(epsilon).expm1() + 2 * ball(delta)) / (ball(epsilon).exp() + 1))
 
 
-def touched(rows: int, k: int, n: int) -> Fraction:
+def chance_sample_includes(rows: int, k: int, n: int) -> Fraction:
     """An upper bound, to 20 digits, on the chance that k of n rows drawn without replacement include one of `rows`.
 
     1 - C(n - rows, k)/C(n, k), as a product over the shorter side.
@@ -98,7 +98,7 @@ def touched(rows: int, k: int, n: int) -> Fraction:
         spared = arb(1)
         for j in range(few):
             spared = spared * ball(Fraction(n - many - j, n - j))
-        return ZERO if few == 0 else capped(1 - spared)
+        return ZERO if few == 0 else cap_probability(1 - spared)
 
 
 def exp_times(epsilon: Loss, probability: Fraction) -> Fraction:
@@ -108,7 +108,7 @@ def exp_times(epsilon: Loss, probability: Fraction) -> Fraction:
     if isinstance(epsilon, Infinite):
         return ONE
     with precision():
-        return capped(ball(epsilon).exp() * ball(probability))
+        return cap_probability(ball(epsilon).exp() * ball(probability))
 
 
 def odds_below(epsilon: Fraction, digits: int) -> Fraction:

@@ -36,11 +36,11 @@ def requested_first(promises: Sequence[Derivation]) -> tuple[Derivation, ...]:
     A secret sample is drawn so that nothing is told beyond such a sample. One loss for every crowd is differential
     privacy, whatever mechanism gives it. In all other cases the mechanism's own promise is what was asked for.
     """
-    first = _sampled(promises) or _flat(promises)
+    first = _promise_of_sample(promises) or _flat(promises)
     return tuple(promises) if first is None else (first, *(step for step in promises if step is not first))
 
 
-def requested(promises: Sequence[Derivation]) -> tuple[Derivation, ...]:
+def requested_promises(promises: Sequence[Derivation]) -> tuple[Derivation, ...]:
     """The promise that was asked for, and the first to any other people than its own."""
     first: dict[People | None, Derivation] = {}
     for step in requested_first(promises):
@@ -48,7 +48,7 @@ def requested(promises: Sequence[Derivation]) -> tuple[Derivation, ...]:
     return tuple(first.values())
 
 
-def _sampled(promises: Sequence[Derivation]) -> Derivation | None:
+def _promise_of_sample(promises: Sequence[Derivation]) -> Derivation | None:
     """What a secret sample promises to the people of the data; not to a population that was only declared."""
     for step in promises:
         declared = step.people is not None and step.people.whose is Whose.POPULATION

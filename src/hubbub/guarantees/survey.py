@@ -14,7 +14,7 @@ from typing import Final
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
 from hubbub.guarantees.derivation import HERE, Assumption, Derivation, Theorem, texts
-from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.indistinguishability import subsampled_loss
 from hubbub.guarantees.people import Whose
 from hubbub.numeric.exact import Infinite, Loss, to_text
 from hubbub.runtime.frozen import dataclass
@@ -59,10 +59,10 @@ class PoissonSurvey:
             return epsilon
         rate, certain = epsilon / self.largest, floor(1 / self.step + Fraction(1, 2)) * self.step
         beyond = [weight for weight in (certain + self.step, self.largest) if weight <= self.largest]
-        return max(rate * certain, *(mixed(rate * weight, 1 / (weight - self.step / 2)) for weight in beyond))
+        return max(rate * certain, *(subsampled_loss(rate * weight, 1 / (weight - self.step / 2)) for weight in beyond))
 
 
-def surveyed(premise: Derivation, survey: PoissonSurvey) -> Derivation:
+def promise_to_population(premise: Derivation, survey: PoissonSurvey) -> Derivation:
     """From the people of a table, who lose by their weight, to the population of which it is a secret survey.
 
     Guarantee: :meth:`PoissonSurvey.population_loss`, if everything that the premise covers is weighted by the survey's

@@ -25,7 +25,7 @@ from hubbub.errors import Refused
 from hubbub.guarantees import composition
 from hubbub.guarantees.accountant import advanced_composition
 from hubbub.guarantees.accountant.accountant import Accountant, differential_exactly
-from hubbub.guarantees.accountant.concentrated import concentrated
+from hubbub.guarantees.accountant.concentrated import compose_concentrated
 from hubbub.guarantees.accountant.sampled_counts import (
     ONE_AFTER_ANOTHER,
     JointLoss,
@@ -43,11 +43,11 @@ from hubbub.guarantees.definitions import (
     OutlierPrivacy,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import Assumption, Derivation, Theorem, stated
+from hubbub.guarantees.derivation import Assumption, Derivation, Theorem, state_promise
 from hubbub.guarantees.implications import add_remove_to_replace
-from hubbub.guarantees.indistinguishability import ZERO, chained, total, total_delta
+from hubbub.guarantees.indistinguishability import ZERO, chain_losses, total, total_delta
 from hubbub.guarantees.people import People, Whose
-from hubbub.guarantees.survey import PoissonSurvey, surveyed
+from hubbub.guarantees.survey import PoissonSurvey, promise_to_population
 from hubbub.ledger.charge import Charge
 from hubbub.numeric.exact import INFINITY, Infinite, Loss, to_text
 from hubbub.runtime.frozen import dataclass
@@ -126,7 +126,7 @@ class Entered:
     def step(self, promise: Guarantee) -> Derivation:
         """A promise of this release, as the leaf of a derivation."""
         named = Theorem("release", f"release {self.number}", "its certificate")
-        return stated(promise, theorem=named, people=self.charge.about(promise))
+        return state_promise(promise, theorem=named, people=self.charge.about(promise))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,7 +344,7 @@ def _zcdp_total(releases: Sequence[Entered]) -> Total:
         if promise is None:
             return Total(why=f"release {each.number} has a delta, and no rho")
         steps.append(each.step(promise))
-    return _total(concentrated(*steps) if len(steps) > 1 else steps[0])
+    return _total(compose_concentrated(*steps) if len(steps) > 1 else steps[0])
 
 
 def _total(derivation: Derivation, why: str = "") -> Total:
@@ -526,7 +526,7 @@ def _exchange_note(steps: Sequence[Derivation], curves: Sequence[Curve]) -> str:
     """What is left to those whose crowd is promised nothing: an exchange is one person less and one more."""
     rest = [(step, curve) for step, curve in zip(steps, curves, strict=True) if not isinstance(curve.limit, Infinite)]
     top = total(curve.limit for _, curve in rest)
-    epsilon, delta = chained(top, total_delta(getattr(step.conclusion, "delta", ZERO) for step, _ in rest), 2)
+    epsilon, delta = chain_losses(top, total_delta(getattr(step.conclusion, "delta", ZERO) for step, _ in rest), 2)
     pair = f"({to_text(epsilon)}, {to_text(delta)})" if delta else to_text(epsilon)
     return f"; where that is without end, exchanging two people of the same crowd there changes at most {pair}"
 
@@ -579,7 +579,7 @@ def _survey_totals(releases: Sequence[Entered], losses: Total, survey: PoissonSu
         return none, none
     if losses.derivation is None:
         return Total(why=losses.why), Total(why=losses.why)
-    return Total(why="a survey with weights promises none"), _total(surveyed(losses.derivation, survey))
+    return Total(why="a survey with weights promises none"), _total(promise_to_population(losses.derivation, survey))
 
 
 def _population(people: People | None) -> People | None:

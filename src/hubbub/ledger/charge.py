@@ -30,9 +30,9 @@ from hubbub.guarantees.definitions import (
     OutlierPrivacy,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import HERE, TO_REPLACE, Derivation, Theorem, stated, texts
+from hubbub.guarantees.derivation import HERE, TO_REPLACE, Derivation, Theorem, state_promise, texts
 from hubbub.guarantees.implications import add_remove_to_replace, zero_knowledge_to_differential
-from hubbub.guarantees.indistinguishability import mixed, times
+from hubbub.guarantees.indistinguishability import subsampled_loss, times
 from hubbub.guarantees.neighbours import check_number
 from hubbub.guarantees.people import DECLARED_UNIQUE, People, Whose
 from hubbub.guarantees.survey import PoissonSurvey
@@ -164,7 +164,7 @@ class Charge:
     def replacement_loss(self) -> DifferentialPrivacy | None:
         """The smallest loss when one person of the table is replaced; None in a graph, where that is the relation
         already."""
-        found = self.replaced_by(stated)
+        found = self.replaced_by(state_promise)
         return None if found is None else found.concluding(DifferentialPrivacy, found.theorem)
 
     @cached_property
@@ -198,7 +198,7 @@ class Charge:
         own = self.differential
         if own is None or not self._is_swappable:
             return None
-        total = gaussian_total(noise.swapped() for noise in self.noises)
+        total = gaussian_total(noise.under_replacement() for noise in self.noises)
         epsilon = total.epsilon_at(own.delta)
         return leaf(own).then(
             SWAPPED,
@@ -236,7 +236,7 @@ class Charge:
         if replaced is None or isinstance(replaced.epsilon, Infinite) or replaced.delta >= 1:
             return None
         if self.noises and self.zero_knowledge is None:
-            return of_noises((noise.swapped() for noise in self.noises), Neighbours.REPLACE)
+            return of_noises((noise.under_replacement() for noise in self.noises), Neighbours.REPLACE)
         pair = RandomizedResponsePair(epsilon=replaced.epsilon, delta=replaced.delta)
         return of_pair(pair, Neighbours.REPLACE)
 
@@ -257,7 +257,7 @@ class Charge:
         """Its zCDP: as promised, or that of differential privacy without a delta."""
         if self.zcdp is not None or self.pure is None:
             return self.zcdp
-        step = differential_to_concentrated(stated(self.pure))
+        step = differential_to_concentrated(state_promise(self.pure))
         return step.concluding(ConcentratedPrivacy, step.theorem)
 
     @cached_property
@@ -290,7 +290,10 @@ class Charge:
             return None
         rate = knowledge.aggregate.p
         for each in self._bounded_losses():
-            if each.group == 1 and (mixed(each.epsilon, rate), rate * each.delta) == (smallest.epsilon, smallest.delta):
+            if each.group == 1 and (subsampled_loss(each.epsilon, rate), rate * each.delta) == (
+                smallest.epsilon,
+                smallest.delta,
+            ):
                 return each, rate
         return None
 

@@ -44,7 +44,7 @@ class Multiples:
     def __getitem__(self, at: int) -> Fraction:
         return int(self.units[at]) * self.unit
 
-    def of(self, which: Integers) -> Multiples:
+    def select(self, which: Integers) -> Multiples:
         return Multiples(self.units[which], self.unit)
 
     def floats(self) -> NDArray[np.float64]:
@@ -63,7 +63,7 @@ def heads(trials: Integers, exponents: Multiples, source: Source) -> Integers:
         found[i] = _of_many(int(trials[i]), exponents[i], source)
     few = np.flatnonzero(thrown & (trials <= _ALIKE))
     if few.size:
-        found[few] = _of_few(found[few], exponents.of(few), source)
+        found[few] = _of_few(found[few], exponents.select(few), source)
     return found
 
 
@@ -87,17 +87,17 @@ def _of_few(trials: Integers, exponents: Multiples, source: Source) -> Integers:
     surely, possibly = words < limit * (1 - _SPARE) - 2, words < limit * (1 + _SPARE) + 2
     found = np.bincount(which[surely], minlength=trials.size)
     for at in np.flatnonzero(possibly & ~surely).tolist():
-        found[which[at]] += _passed(exponents[int(which[at])], 0, words[at : at + 1], source)
+        found[which[at]] += _count_passed(exponents[int(which[at])], 0, words[at : at + 1], source)
     return found
 
 
 def _of_many(trials: int, exponent: Fraction, source: Source) -> int:
     halvings = min(int(exponent * _HALVINGS), _MOST_HALVINGS)
     near = int(binomial(np.array([trials]), Fraction(1, 1 << halvings), source)[0])
-    return _passed(exponent, halvings, source.words(near), source)
+    return _count_passed(exponent, halvings, source.words(near), source)
 
 
-def _passed(exponent: Fraction, halvings: int, words: Words, source: Source) -> int:
+def _count_passed(exponent: Fraction, halvings: int, words: Words, source: Source) -> int:
     """How many of the U that begin with these words are below e^-exponent 2^halvings, which is at most 1."""
 
     def boundary() -> list[arb]:

@@ -55,7 +55,7 @@ def binomial(counts: NDArray[np.integer], p: Exact, source: Source) -> Integers:
     chance = rational(p, "a probability")
     if not 0 <= chance <= 1:
         raise WrongUse(f"a probability must lie between 0 and 1, not {to_text(chance)}")
-    trials = _checked(counts)
+    trials = _check_counts(counts)
     if chance in (0, 1):
         return trials * int(chance)
     out = np.zeros(trials.size, dtype=np.int64)
@@ -65,7 +65,7 @@ def binomial(counts: NDArray[np.integer], p: Exact, source: Source) -> Integers:
     return out.reshape(trials.shape)
 
 
-def _checked(counts: NDArray[np.integer]) -> Integers:
+def _check_counts(counts: NDArray[np.integer]) -> Integers:
     array = np.asarray(counts)
     if array.size == 0:
         return array.astype(np.int64)

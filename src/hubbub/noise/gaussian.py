@@ -119,7 +119,7 @@ def _excess(s2: Fraction, start: int, size: int, source: Source) -> Numbers:
     def chance(g: Numbers) -> Floats:
         return g.astype(np.float64) ** 2 / (2 * float(s2))
 
-    return _kept(propose, chance, lambda g: Fraction(g * g) / (2 * s2), size, source)
+    return _keep_proposals(propose, chance, lambda g: Fraction(g * g) / (2 * s2), size, source)
 
 
 # --- by rejection -----------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def _fill_by_rejection(s2: Fraction, out: Numbers, source: Source) -> None:
     def rate(y: Numbers) -> Floats:
         return ((np.abs(y).astype(np.float64) - centre) / wide) ** 2 / 2
 
-    out[:] = _kept(propose, rate, lambda y: (abs(y) - s2 / scale) ** 2 / (2 * s2), out.size, source)
+    out[:] = _keep_proposals(propose, rate, lambda y: (abs(y) - s2 / scale) ** 2 / (2 * s2), out.size, source)
 
 
 def proposal_scale(s2: Fraction) -> int:
@@ -157,7 +157,7 @@ def _wide(scale: int, size: int, source: Source) -> Numbers:
     out, filled = np.empty(size, dtype=np.int64), 0
     while filled < size:
         n = size - filled
-        u = _kept(
+        u = _keep_proposals(
             lambda m: below(scale, m, source),
             lambda u: u.astype(np.float64) / scale,
             lambda u: Fraction(u, scale),
@@ -172,7 +172,7 @@ def _wide(scale: int, size: int, source: Source) -> Numbers:
     return out
 
 
-def _kept(
+def _keep_proposals(
     propose: Callable[[int], Numbers],
     rates: Callable[[Numbers], Floats],
     rate: Callable[[int], Fraction],
@@ -195,21 +195,21 @@ def bernoulli_exponential(near: Floats, rate: Callable[[int], Fraction], source:
     Guarantee: exactly this chance. U < e^-rate is decided by the first 64 bits of U where the two are further apart
     than the margin, and else by balls and more bits of the same U.
     """
-    return _decided(source.words(near.size), near, rate, source)
+    return _decide(source.words(near.size), near, rate, source)
 
 
-def _decided(words: Words, near: Floats, rate: Callable[[int], Fraction], source: Source) -> NDArray[np.bool_]:
+def _decide(words: Words, near: Floats, rate: Callable[[int], Fraction], source: Source) -> NDArray[np.bool_]:
     at = words.astype(np.float64) * 2.0**-64
     away = np.minimum(near, 64.0)
     surely = at * (1 + 2.0**-50) + 2.0**-63 < np.exp(-away - _MARGIN)
     surely &= near < 64
     possibly = at * (1 - 2.0**-50) < np.exp(-away + _MARGIN) + 2.0**-60
     for i in np.flatnonzero(possibly & ~surely).tolist():
-        surely[i] = _settled(rate(i), words[i : i + 1], source)
+        surely[i] = _settle_coin(rate(i), words[i : i + 1], source)
     return surely
 
 
-def _settled(rate: Fraction, word: Words, source: Source) -> bool:
+def _settle_coin(rate: Fraction, word: Words, source: Source) -> bool:
     """The coin of one element whose U begins with a word, by balls."""
     if rate == 0:
         return True

@@ -190,7 +190,7 @@ class _Law:
     rest: CertifiedTable | None  # None: the base is 1
 
 
-def _split(epsilon: Fraction) -> tuple[int, int]:
+def _split_tables(epsilon: Fraction) -> tuple[int, int]:
     """(base, quotients): one word per sample while the table is small, else two tables of about the same size."""
     reach = math.ceil(_REACH / epsilon)
     base = 1 if reach <= _ONE_WORD else math.isqrt(reach)
@@ -200,7 +200,7 @@ def _split(epsilon: Fraction) -> tuple[int, int]:
 @lru_cache(maxsize=_KEPT)
 def _one_sided(epsilon: Fraction) -> _Law:
     """Cell j is the quotient j; the last one is "beyond"."""
-    base, quotients = _split(epsilon)
+    base, quotients = _split_tables(epsilon)
 
     def boundaries() -> list[arb]:
         # P(G < base j) = 1 - q^(base j), j = 1..quotients
@@ -212,7 +212,7 @@ def _one_sided(epsilon: Fraction) -> _Law:
 @lru_cache(maxsize=_KEPT)
 def _both_sides(epsilon: Fraction) -> _Law:
     """Cell s off the middle one: 0 for s = 0, else the sign of s and the quotient |s| - 1; both ends are "beyond"."""
-    base, quotients = _split(epsilon)
+    base, quotients = _split_tables(epsilon)
 
     def boundaries() -> list[arb]:
         # P(x >= 1 + base j) = q^(1 + base j)/(1 + q), j = 0..quotients, and the same from below

@@ -196,19 +196,19 @@ class ScriptedSource:
         return cls(then=label)
 
     @property
-    def left(self) -> int:
+    def words_left(self) -> int:
         """How many chosen words have not been played."""
         return len(self._script) - self._played
 
     def words(self, n: int) -> Words:
         _check_size(n)
-        if n > self.left and self._endless is None:
+        if n > self.words_left and self._endless is None:
             raise WrongUse(
-                f"the script of this ScriptedSource is over: {n} words were asked for and {self.left} of "
+                f"the script of this ScriptedSource is over: {n} words were asked for and {self.words_left} of "
                 f"{len(self._script)} are left; give it more words, or then=a label to go on with"
             )
         out = np.empty(n, dtype=np.uint64)
-        chosen = min(n, self.left)
+        chosen = min(n, self.words_left)
         out[:chosen] = self._script[self._played : self._played + chosen]
         self._played += chosen
         if chosen < n and self._endless is not None:
@@ -271,7 +271,7 @@ class BlockKeys:
         self.secure = is_secure(source)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _travelled, (bytes(self._secret), self.secure)
+        return _keys_from_parent, (bytes(self._secret), self.secure)
 
     def __repr__(self) -> str:
         return "<the secret of a release>"
@@ -288,7 +288,7 @@ class BlockKeys:
         self._secret[:] = bytes(len(self._secret))
 
 
-def _travelled(secret: bytes, secure: bool) -> BlockKeys:
+def _keys_from_parent(secret: bytes, secure: bool) -> BlockKeys:
     """A secret that was drawn by another process of the same release."""
     keys = object.__new__(BlockKeys)
     keys._secret, keys.secure = bytearray(secret), secure

@@ -175,7 +175,7 @@ def _running_count(entries: Words, size: int) -> NDArray[np.intp]:
     return np.bincount(entries.astype(np.intp), minlength=size)[:size].cumsum()
 
 
-def _shifted(number: int, by: int) -> int:
+def _shift(number: int, by: int) -> int:
     """The floor of a number times a power of two."""
     return number << by if by >= 0 else number >> -by
 
@@ -189,8 +189,8 @@ def _ends(c: arb) -> tuple[int, int]:
     radius, other = map(int, c.rad().man_exp())
     if min(exponent, other) < -_MOST_BITS - _WORD:  # too fine to be written out: a unit of so many bits holds its ends
         unit = _MOST_BITS + _WORD
-        low, high = _shifted(middle, exponent + unit), _shifted(middle, exponent + unit) + 1
-        wide = _shifted(radius, other + unit) + 1
+        low, high = _shift(middle, exponent + unit), _shift(middle, exponent + unit) + 1
+        wide = _shift(radius, other + unit) + 1
         return low - wide >> unit, -(-(high + wide) >> unit)
     if exponent > other:
         middle, exponent = middle << exponent - other, other

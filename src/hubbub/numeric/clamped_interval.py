@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 Number = TypeVar("Number", int, Fraction)
 
 
-def clamped(value: Number, least: Number | None, most: Number | None = None) -> Number:
+def clamp(value: Number, least: Number | None, most: Number | None = None) -> Number:
     """The nearest number from `least` to `most`; None: no such end."""
     raised = value if least is None else max(value, least)
     return raised if most is None else min(raised, most)
@@ -35,8 +35,8 @@ def clamped_interval(
     >>> clamped_interval(-39, 20, 0), clamped_interval(12, 20, 0), clamped_interval(103, 5, 0, 100)
     ((0, 20), (0, 32), (95, 100))
     """
-    near = clamped(value, least, most)
-    return clamped(near - reach, least, most), clamped(near + reach, least, most)
+    near = clamp(value, least, most)
+    return clamp(near - reach, least, most), clamp(near + reach, least, most)
 
 
 def clamped_intervals(

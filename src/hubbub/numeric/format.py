@@ -15,7 +15,7 @@ TINIEST: Final = Fraction(1, 10**999)
 LONGEST: Final = 4000  # bits of a number that is written out in full
 
 
-def bounded(value: Loss | arb | int) -> Loss:
+def writable_bound(value: Loss | arb | int) -> Loss:
     """A number not below it that can be written out: what is tiny, or has thousands of digits, is rounded up."""
     exact = Fraction(value) if isinstance(value, int) else value
     bound = exact if isinstance(exact, Fraction | Infinite) else upper(exact)
@@ -30,7 +30,7 @@ def numbers(**values: Loss | arb | int) -> dict[str, Any]:
     """Each as a float rounded up and, beside it, as exact text (what is searched or enclosed: of the rounded value)."""
     found: dict[str, Any] = {}
     for name, value in values.items():
-        bound = bounded(value)
+        bound = writable_bound(value)
         found[name] = "inf" if isinstance(bound, Infinite) else to_float(bound, round_up=True) or 0
         found[f"{name}_exact"] = exact_text(bound)
     return found
@@ -91,7 +91,7 @@ def readable(value: Fraction, *, up: bool | None = None) -> str:
     return f"{sign}{int(start):,}{'.' if rest else ''}{rest}"
 
 
-def listed(texts: Sequence[str]) -> str:
+def join_words(texts: Sequence[str]) -> str:
     """a, b and c."""
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} and {texts[-1]}"
 

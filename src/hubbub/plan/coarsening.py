@@ -122,7 +122,7 @@ def coarsenings(
 
     engine = open_source(public)
 
-    def counted(given: str) -> Coarsening:
+    def count_kept(given: str) -> Coarsening:
         axes = _records(given, k).with_schema(engine.columns()).cells.axes
         assert all(isinstance(axis, Discovered) for axis in axes)
         counts = engine.count(CountQuery(axes=axes), SystemSource()).counts.astype(float)
@@ -134,9 +134,9 @@ def coarsenings(
 
     if search:
         engine = _in_memory(engine, columns[0], k)
-        rows = [counted(each) for each in _searched(engine, columns[0], counted, float(enough))]
+        rows = [count_kept(each) for each in _search_lists(engine, columns[0], count_kept, float(enough))]
     else:
-        rows = [counted(each) for each in columns]
+        rows = [count_kept(each) for each in columns]
     remark = "Counted in the public table; your people may be spread in another way."
     return Coarsenings(rows=tuple(rows), crowd=k, keep=enough, about=remark)
 
@@ -150,7 +150,7 @@ def _in_memory(engine: Engine, columns: str, k: int) -> Engine:
     return open_source(engine.rows(names, None, lambda rows: np.arange(rows, dtype=np.int64)))
 
 
-def _searched(engine: Engine, columns: str, counted: Callable[[str], Coarsening], enough: float) -> list[str]:
+def _search_lists(engine: Engine, columns: str, count_kept: Callable[[str], Coarsening], enough: float) -> list[str]:
     """The list as it was given, the finest that keeps enough, and those with one column finer."""
     from hubbub.engines.opening import inspect
 
@@ -165,7 +165,7 @@ def _searched(engine: Engine, columns: str, counted: Callable[[str], Coarsening]
 
     @cache
     def share(parts: tuple[str, ...]) -> float:
-        return counted(",".join(parts)).share
+        return count_kept(",".join(parts)).share
 
     given = split_list(columns)
     named = [axis(spec).column for spec in given]
@@ -203,7 +203,7 @@ def ladder(spec: str, column_type: ColumnType, reads: str | None, labels: Labels
 
 
 def _coarser(spec: str, given: Axis, column_type: ColumnType, reads: str | None, labels: Labels) -> list[str]:
-    name = _named(given.column)
+    name = _quote_column(given.column)
     match given:
         case Discovered(coarser=Ranges(width)):
             return [f"{name}:{width * times}" for times in (2, 5, 10)]
@@ -249,7 +249,7 @@ def _widths(values: Sequence[str]) -> list[int]:
     return [width for width in found if width <= span]
 
 
-def _named(column: str) -> str:
+def _quote_column(column: str) -> str:
     return '"' + column.replace('"', '""') + '"' if set(column) & set('=:@/,"') else column
 
 

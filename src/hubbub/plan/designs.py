@@ -29,7 +29,7 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.kinds.histogram.request import plan_histogram
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.numeric.exact import Exact, Infinite, integer, rational, rounded, to_text
-from hubbub.plan.error import Expected, expected
+from hubbub.plan.error import Expected, error_over_shape
 from hubbub.plan.shape import Shape
 from hubbub.plan.targets import Target, Want, largest_inner, smallest_crowd, why_not
 from hubbub.runtime.frozen import dataclass
@@ -124,12 +124,12 @@ def plan(request: Request) -> Plan:
 
 def _design(request: Request, options: Asked) -> Design:
     spec = plan_histogram(request.by, options)
-    found = _reached(spec, request)
+    found = _promise_that_reaches(spec, request)
     if found is None:
         raise Refused(f"{' '.join(f'{k} {v}' for k, v in options.items())} does not reach the promise")
     rate = None if spec.sample is None else float(spec.sample)
     stated, promise = found
-    hoped = expected(spec.channel, rate, request.shape)
+    hoped = error_over_shape(spec.channel, rate, request.shape)
     return Design(options=options, spec=spec, stated=stated, promise=promise, expected=hoped)
 
 
@@ -246,7 +246,7 @@ def _brief(value: Fraction) -> str:
 # --- whether it does --------------------------------------------------------------------------------------------
 
 
-def _reached(spec: Histogram, request: Request) -> tuple[Derivation, Derivation] | None:
+def _promise_that_reaches(spec: Histogram, request: Request) -> tuple[Derivation, Derivation] | None:
     """The first promise of the certificate that is, or implies, what was asked for; and the one asked for."""
     of_the_table = spec.sample is None and spec.collected is None  # else some promises are about the population
     steps: tuple[Derivation, ...] = spec.promises()

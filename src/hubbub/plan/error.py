@@ -42,7 +42,7 @@ class Expected:
     hidden_bins: float  # a number of bins
 
 
-def expected(channel: Channel, rate: float | None, shape: Shape) -> Expected:
+def error_over_shape(channel: Channel, rate: float | None, shape: Shape) -> Expected:
     """Over all bins of the shape, each by its own law."""
     error = people = bins = 0.0
     for count, many in shape.groups:
@@ -57,7 +57,7 @@ def one_bin(channel: Channel, rate: float | None, count: int) -> tuple[float, fl
     """(mean absolute error of the published number, probability that the bin is hidden) for one count."""
     p = 1.0 if rate is None else rate
     people, weights = binomial(count, p)
-    given, hidden = _given(channel, people, p * count)
+    given, hidden = _error_given_people(channel, people, p * count)
     return float(weights @ ((1 - hidden) * given + hidden * p * count)) / p, float(weights @ hidden)
 
 
@@ -77,7 +77,7 @@ def binomial(count: int, p: float) -> tuple[Floats, Floats]:
     return m, weights / weights.sum()
 
 
-def _given(channel: Channel, people: Floats, truth: float) -> tuple[Floats, Floats]:
+def _error_given_people(channel: Channel, people: Floats, truth: float) -> tuple[Floats, Floats]:
     """For each number of people that the channel sees: (mean |value - truth| where shown, chance to be hidden)."""
     nothing = np.zeros_like(people)
     if channel.exact_from is not None:

@@ -86,7 +86,7 @@ def how_exact(spec: Spec, schema: Mapping[str, ColumnType]) -> HowExact | None:
 def _try_on_invented_people(spec: Spec, schema: Mapping[str, ColumnType]) -> HowExact | None:
     from hubbub.engines.opening import open_source
 
-    declared = list(_declared(spec))
+    declared = list(_find_declarations(spec))
     bins = math.prod(
         _FOUND if isinstance(axis, Discovered) else size(axis)
         for axis in {a.column: a for a in declared if _is_axis(a)}.values()
@@ -140,16 +140,16 @@ def _is_declared(value: object) -> bool:
     return _is_axis(value) or isinstance(value, Measure | Condition | Lattice)
 
 
-def _declared(value: object) -> Iterator[Any]:
+def _find_declarations(value: object) -> Iterator[Any]:
     """Every axis, measure, coordinate and condition of a spec, in their order."""
     if _is_declared(value):
         yield value
     elif isinstance(value, tuple | list):
         for each in value:
-            yield from _declared(each)
+            yield from _find_declarations(each)
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
-            yield from _declared(getattr(value, field.name))
+            yield from _find_declarations(getattr(value, field.name))
 
 
 def columns_of(declared: Iterable[Any], shape: str = "even") -> Iterator[tuple[str, list[Any], str]]:
@@ -157,13 +157,13 @@ def columns_of(declared: Iterable[Any], shape: str = "even") -> Iterator[tuple[s
     bins = 1
     for each in declared:
         if isinstance(each, Measure):
-            yield each.column, _measured(each), "even"
+            yield each.column, _values_of_measure(each), "even"
         elif isinstance(each, Lattice):
             every = max(each.steps // _POINTS, 1)
             yield each.column, [each.low + i * each.step for i in range(0, each.steps, every)], "even"
         elif isinstance(each, Condition):
             for leaf in each.leaves():
-                yield leaf.column, _compared(leaf), "even"
+                yield leaf.column, _values_around(leaf), "even"
         else:
             bins *= _FOUND if isinstance(each, Discovered) else size(each)
             if bins > MOST_BINS:
@@ -207,12 +207,12 @@ def _values(axis: Axis) -> list[Any]:
     return inside if len(inside) == len(all_labels(axis)) else inside[: max(len(axis), 1)] or [Fraction(0)]
 
 
-def _measured(measure: Measure) -> list[Fraction]:
+def _values_of_measure(measure: Measure) -> list[Fraction]:
     every = max(measure.steps // _POINTS, 1)
     return [measure.value(x) for x in range(0, measure.steps + 1, every)]
 
 
-def _compared(leaf: Compare | OneOf | Missing) -> list[Any]:
+def _values_around(leaf: Compare | OneOf | Missing) -> list[Any]:
     match leaf:
         case Compare(than=Fraction() as than):
             return [than - 1, than + 1]

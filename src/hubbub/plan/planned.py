@@ -15,7 +15,7 @@ from hubbub.numeric.format import numbers, short
 from hubbub.numeric.limits import a_crowd, a_delta, a_loss, a_size
 from hubbub.plan.designs import Design, Request, plan, read_rates, request
 from hubbub.plan.shape import is_name, read
-from hubbub.plan.targets import Want, wanted
+from hubbub.plan.targets import Want, parse_want
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.option import option_help
 from hubbub.protocol.weakness import sentence as weak_sentence
@@ -65,7 +65,7 @@ class Planned:
         typed = [self.command(design, file=file, out=out, person=person) for design in self.designs]
         entries = [self._entry(design, spell, line) for design, line in zip(self.designs, typed, strict=True)]
         return {
-            "want": self._wanted(),
+            "want": self._request_json(),
             "shape": {"name": shape.name, "people": shape.people, "bins": shape.bins},
             "error_is": CONVENTION,
             "best": entries[0] | {"words": self.summary},
@@ -73,7 +73,7 @@ class Planned:
             "left_out": [spell(reason) for reason in self.left_out],
         }
 
-    def _wanted(self) -> dict[str, Any]:
+    def _request_json(self) -> dict[str, Any]:
         request = self.request
         notion = {"notion": request.want.value, "plainly": self.meaning}
         if request.curve is not None:
@@ -83,7 +83,7 @@ class Planned:
 
     def _entry(self, design: Design, spell: Spelling, command: str) -> dict[str, Any]:
         made, rate, hoped = parameters(design.spec.channel), design.rate, design.expected
-        warning = warned(design)
+        warning = design_warning(design)
         size = made.get("k")
         return {
             "channel": design.spec.channel.name,
@@ -128,7 +128,7 @@ class Planned:
         """(design, who is sampled, error per bin, shares of people and of bins hidden), for a table."""
         return tuple(
             (
-                named(design),
+                design_label(design),
                 "everybody" if design.rate is None else percent(design.rate),
                 f"{design.expected.error:.4g}",
                 f"{100 * design.expected.hidden_people:.1f} %",
@@ -139,7 +139,7 @@ class Planned:
 
     def sentences(self, spell: Spelling = in_python) -> tuple[str, ...]:
         """The best design, what to mind about it, and why some were left out."""
-        warning = warned(self.best)
+        warning = design_warning(self.best)
         minded = () if warning is None else (spell(f"{warning[0].upper()}{warning[1:]}."),)
         return (self.summary, *minded, *(f"Left out: {spell(reason)}." for reason in self.left_out[:3]))
 
@@ -173,7 +173,7 @@ def release(
     Guarantee: each design's promise was derived from the words of its release, and is at least what was asked for. Its
     error is an expectation for the stated shape, not a promise.
     """
-    notion = wanted(want)
+    notion = parse_want(want)
     many = None if people is None else a_size(people, "`people`", least=1)
     size = None if bins is None else a_size(bins, "`bins`", least=1)
     declared = declared_size([parse(spec) for spec in by]) if by else None
@@ -196,7 +196,7 @@ def release(
     return Planned(request=asked_for, designs=found.designs, left_out=found.left_out, invented=not by)
 
 
-def named(design: Design) -> str:
+def design_label(design: Design) -> str:
     """The design in a few words."""
     made = parameters(design.spec.channel)
     parts = [design.spec.channel.name]
@@ -206,7 +206,7 @@ def named(design: Design) -> str:
     return ", ".join(parts)
 
 
-def warned(design: Design) -> str | None:
+def design_warning(design: Design) -> str | None:
     """What has to be confirmed because it promises little; and what does not add up with it: exact crowds of everybody,
     or of a sample that is there once and for all."""
     weak = weaknesses(Bound(design.spec))

@@ -121,7 +121,9 @@ def refinements(
     if not 0 < rate <= 1:
         raise WrongUse(f"`sample` must lie between 0 and 1, not {rate}; leave it out to use everybody")
     total = None if people is None else integer(people, "`people`", least=1)
-    names, sizes, cells, about = _counted(by, public, total) if public is not None else _shaped(by, total, shape)
+    names, sizes, cells, about = (
+        _count_public_table(by, public, total) if public is not None else _cells_of_shape(by, total, shape)
+    )
     loss = None if epsilon is None else positive(epsilon, "epsilon")
     if loss is not None:
         about = f"{about} Each choice is taken as a table of its own, with all of epsilon."
@@ -163,10 +165,12 @@ class _Cells:
         return found
 
 
-def _shaped(by: Sequence[str], people: int | None, shape: str) -> tuple[list[str], list[int | None], _Cells, str]:
+def _cells_of_shape(
+    by: Sequence[str], people: int | None, shape: str
+) -> tuple[list[str], list[int | None], _Cells, str]:
     if people is None:
         raise WrongUse("say how many people there are, about, with `people`, or name a public table with `public`")
-    known = [_sized(spec) for spec in by]
+    known = [_column_size(spec) for spec in by]
     names, sizes = [name for name, _ in known], [many for _, many in known]
     _distinct(names)
     if prod(sizes) > MOST_CELLS:
@@ -179,7 +183,7 @@ def _shaped(by: Sequence[str], people: int | None, shape: str) -> tuple[list[str
     return names, list(sizes), _Cells(tuple(np.asarray(each) for each in codes), counts), about
 
 
-def _sized(spec: str) -> tuple[str, int]:
+def _column_size(spec: str) -> tuple[str, int]:
     if match := re.fullmatch(r"(.+)~(\d{1,8})", spec.strip(), re.ASCII | re.DOTALL):
         return match[1].strip(), integer(match[2], f"the size of {match[1][:40]}", least=1)
     found = axis(spec)
@@ -199,7 +203,9 @@ def _shares(many: int, shape: str) -> Floats:
     return found
 
 
-def _counted(by: Sequence[str], public: object, people: int | None) -> tuple[list[str], list[int | None], _Cells, str]:
+def _count_public_table(
+    by: Sequence[str], public: object, people: int | None
+) -> tuple[list[str], list[int | None], _Cells, str]:
     from hubbub.engines.opening import open_source
 
     engine = open_source(public)

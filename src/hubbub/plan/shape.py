@@ -72,7 +72,7 @@ def read(text: str, people: Exact | None, bins: Exact | None) -> Shape:
     if bins is not None and integer(bins, "`bins`", least=1) != len(found):
         raise WrongUse(f"{text} has {len(found):,} bins, and `bins` says otherwise; leave `bins` out")
     if people is not None:
-        found = shared(found, integer(people, "`people`", least=1))
+        found = divide_in_proportion(found, integer(people, "`people`", least=1))
     return _shape(f"the counts in {Path(text).name}", found)
 
 
@@ -97,10 +97,10 @@ def zipf(people: int, bins: int, power: Exact = 1) -> Shape:
         weights: Sequence[float] = [1 / i ** int(exponent) for i in range(1, bins + 1)]
     else:
         weights = [float(i) ** -float(exponent) for i in range(1, bins + 1)]
-    return _shape("zipf" if exponent == 1 else f"zipf:{power}", shared(weights, people))
+    return _shape("zipf" if exponent == 1 else f"zipf:{power}", divide_in_proportion(weights, people))
 
 
-def shared(weights: Sequence[float | int], people: int) -> list[int]:
+def divide_in_proportion(weights: Sequence[float | int], people: int) -> list[int]:
     """`people` in proportion to the weights: rounded down, and the rest to the largest remainders."""
     total = sum(Fraction(weight) for weight in weights) if len(weights) < 10_000 else Fraction(sum(weights))
     if total <= 0:

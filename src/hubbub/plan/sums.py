@@ -126,8 +126,8 @@ def sums(
     amounts = float(middle / measure.step) * np.exp(float(deviation) * np.array([*map(NormalDist().inv_cdf, ranks)]))
     whole = np.clip(np.rint(amounts), 0, layered.most_in_all)
     model = _Model(np.clip(np.rint(whole / spread_over), 0, layered.top), share / _MODEL, whole, n / _MODEL)
-    ways = [_capped(spec_of(epsilon=epsilon, cap=cap), model) for cap in caps or _some_caps(layered, model)]
-    ways += [_layers(layered, model), _chosen(spec_of(epsilon=epsilon, cap="auto"), model)]
+    ways = [_way_with_cap(spec_of(epsilon=epsilon, cap=cap), model) for cap in caps or _some_caps(layered, model)]
+    ways += [_layers(layered, model), _way_with_private_cap(spec_of(epsilon=epsilon, cap="auto"), model)]
     ways.append(_octaves(spec_of(tailored=str(positive(epsilon, "epsilon"))), model))
     unit = float(layered.unit_step)
     scaled = [
@@ -173,7 +173,7 @@ def _some_caps(spec: Sum, model: _Model) -> Iterator[str]:
         yield str(cap * spec.of.step)
 
 
-def _capped(spec: Sum, model: _Model) -> WayToSum:
+def _way_with_cap(spec: Sum, model: _Model) -> WayToSum:
     noise, lost = _deviation(float(spec.rates[0])), model.above(float(spec.most_in_all))
     assert spec.cap is not None
     said = readable(spec.cap)
@@ -182,7 +182,7 @@ def _capped(spec: Sum, model: _Model) -> WayToSum:
     )
 
 
-def _chosen(spec: Sum, model: _Model) -> WayToSum:
+def _way_with_private_cap(spec: Sum, model: _Model) -> WayToSum:
     for_sum, for_cap, _ = spec.shares
     left, points = allowed(spec), np.array(spec.cap_points, dtype=np.float64)
     above = np.array([float((model.whole > point).sum()) * model.everybody for point in points])

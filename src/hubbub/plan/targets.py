@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 
 from hubbub.account.tradeoff import why_impossible
 from hubbub.errors import Refused, WrongUse
-from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.indistinguishability import subsampled_loss
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import Exact, Infinite, Loss, ball, integer, loss, precision, rational, rounded, to_text
 from hubbub.numeric.format import numbers, numbers_down, short
@@ -70,7 +70,7 @@ class Target:
     inner: Fraction = Fraction(0)
 
     @classmethod
-    def of(cls, want: Want, epsilon: Exact, delta: Exact, inner: Exact = 0) -> Target:
+    def parse(cls, want: Want, epsilon: Exact, delta: Exact, inner: Exact = 0) -> Target:
         """With its numbers read and checked."""
         e, d, below = loss(epsilon, "`epsilon`"), rational(delta, "`delta`"), loss(inner, "the noise below k")
         if not isinstance(e, Fraction) or not isinstance(below, Fraction):
@@ -149,7 +149,7 @@ def largest_inner(epsilon: Fraction, rate: Fraction) -> Fraction:
         return Fraction(0)
     with precision():
         found = rounded((ball(epsilon).expm1() / ball(rate)).log1p(), up=False, digits=_DIGITS)
-    assert mixed(found, rate) <= epsilon
+    assert subsampled_loss(found, rate) <= epsilon
     return found
 
 
@@ -265,7 +265,7 @@ def ask(
 
     Guarantee: what is returned was checked to reach the promise by Theorem A, and one step beyond it does not.
     """
-    notion = wanted(want)
+    notion = parse_want(want)
     if what not in TARGETS:
         raise WrongUse(f"`ask` must be one of {', '.join(TARGETS)}, not {what[:40]!r}")
     given = {"epsilon": epsilon, "delta": delta, "k": k, "rate": rate}
@@ -274,7 +274,7 @@ def ask(
             raise WrongUse(f"`ask={what}` needs `{name}`; add it")
     loss = 0 if what == "epsilon" or epsilon is None else a_loss(epsilon, "`epsilon`")
     assert delta is not None
-    goal = Target.of(notion, loss, a_delta(delta, "`delta`"), a_loss(noise_below, "`noise_below`"))
+    goal = Target.parse(notion, loss, a_delta(delta, "`delta`"), a_loss(noise_below, "`noise_below`"))
     crowd = a_crowd(k, "`k`", least=2) if what != "k" and k is not None else 0
     sampled = a_rate(rate, "`rate`") if what != "rate" and rate is not None else Fraction(0)
     if what == "k":
@@ -299,7 +299,7 @@ def ask(
     )
 
 
-def wanted(want: str) -> Want:
+def parse_want(want: str) -> Want:
     """The notion of that name, or what somebody says who has never heard the name."""
     normalized = " ".join(want.split()).rstrip(".!").casefold()
     for each in Want:

@@ -24,7 +24,7 @@ def laws(channel: Channel) -> Iterator[Check]:
     claim = checkable(channel.claim)
     try:
         rows = profile(channel, critical(channel), claim)
-        verdict = channel.reconsidered(judge(channel, rows, claim))
+        verdict = channel.reconsider(judge(channel, rows, claim))
     except (HubbubError, *_BEYOND) as error:
         why = f"{error}" if isinstance(error, HubbubError) else "they lie beyond all numbers"
         yield Check(what, False, f"its laws cannot be worked out: {why}")

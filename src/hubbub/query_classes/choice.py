@@ -16,7 +16,7 @@ from hubbub.errors import WrongUse
 from hubbub.query_classes import boosting, residual, small_databases, split_tables, square_root, tree, weights
 from hubbub.query_classes.classes import MOST_NAMED, MOST_TABLES
 from hubbub.query_classes.flat import Flat, PerQuery
-from hubbub.query_classes.setting import Method, Setting, checked, mean_square
+from hubbub.query_classes.setting import Method, Setting, check_method, mean_square
 from hubbub.query_classes.split_tables import SplitTables
 from hubbub.runtime.frozen import dataclass
 
@@ -56,20 +56,20 @@ def offers(setting: Setting) -> tuple[Offer, ...]:
             found.append(Offer(name, why_not=why))
             continue
         square = mean_square(method, setting)
-        found.append(Offer(name, method, method.bound(setting), mean_square=square))
+        found.append(Offer(name, method, method.error_bound(setting), mean_square=square))
     found.sort(key=lambda each: (each.bound is None, each.bound or 0))
     if found[0].mean_square is not None:
         found.sort(key=lambda each: (each.mean_square is None, each.mean_square or 0))  # the others stay in their order
     return tuple(found)
 
 
-def chosen(setting: Setting, name: str | None = None) -> Method:
+def choose_method(setting: Setting, name: str | None = None) -> Method:
     """The method of that name, or the one with the least error."""
     if name is not None:
         if name not in MAKERS:
             raise WrongUse(f"there is no method {name[:40]!r}; there are {', '.join(MAKERS)}")
         method = MAKERS[name](setting)
-        checked(method, setting)
+        check_method(method, setting)
         return method
     first = offers(setting)[0]
     if first.method is None:
@@ -87,7 +87,7 @@ def parameters(method: Method) -> dict[str, Any]:
     return {"name": method.name} | {name: list(one) if isinstance(one, tuple) else one for name, one in given.items()}
 
 
-def restored(given: Mapping[str, Any]) -> Method:
+def restore_method(given: Mapping[str, Any]) -> Method:
     """The method that was written down."""
     match dict(given):
         case {"name": "per-query", **rest} if not rest:

@@ -97,7 +97,7 @@ def cells_of(shape: Shape) -> int:
     return prod(shape)
 
 
-def counted(query: Query, cells: Numbers) -> Any:
+def sum_cells(query: Query, cells: Numbers) -> Any:
     """The sum of the cells of a query."""
     if isinstance(query, Halfspace):
         return cells[query.cells(cells.shape)].sum()

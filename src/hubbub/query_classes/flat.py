@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
-from hubbub.query_classes.classes import ColumnCells, Halfspace, Halfspaces, Query, cells_of, counted, width
+from hubbub.query_classes.classes import ColumnCells, Halfspace, Halfspaces, Query, cells_of, sum_cells, width
 from hubbub.query_classes.marginals.geometric import geometric_variance
-from hubbub.query_classes.setting import Cells, Drawn, Setting, too_many_cells, too_wide, unlisted
+from hubbub.query_classes.setting import Cells, Drawn, Setting, too_many_cells, too_wide, why_unlisted
 from hubbub.query_classes.tails import farthest
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
@@ -44,23 +44,25 @@ class Flat:
         replaced by another leaves one cell and enters another, which costs twice this."""
         return setting.half_way
 
-    def bound(self, setting: Setting) -> Fraction:
+    def error_bound(self, setting: Setting) -> Fraction:
         """Guarantee: Chernoff for the widest sum that is ever taken (:func:`hubbub.query_classes.tails.farthest`)."""
         widest = setting.queries.widest
         if setting.rows is not None:
             widest = min(widest, setting.cells // 2)
-        return self._bound(setting, widest)
+        return self._error_bound(setting, widest)
 
     def bound_of(self, setting: Setting, query: Query) -> Fraction:
         terms = width(query, setting.shape)
-        return self._bound(setting, terms if setting.rows is None else min(terms, setting.cells - terms))
+        return self._error_bound(setting, terms if setting.rows is None else min(terms, setting.cells - terms))
 
     def own_bound(self, setting: Setting, query: Query) -> Fraction:
         """Guarantee: the same tail for this sum alone."""
         terms = width(query, setting.shape)
-        return self._bound(setting, terms if setting.rows is None else min(terms, setting.cells - terms), Fraction(0))
+        return self._error_bound(
+            setting, terms if setting.rows is None else min(terms, setting.cells - terms), Fraction(0)
+        )
 
-    def _bound(self, setting: Setting, terms: int, log_sums: Fraction | None = None) -> Fraction:
+    def _error_bound(self, setting: Setting, terms: int, log_sums: Fraction | None = None) -> Fraction:
         if not terms:  # everybody, and their number is public
             return Fraction(0)
         several = setting.queries.log_number if log_sums is None else log_sums
@@ -97,7 +99,7 @@ class Flat:
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
         inside = drawn.numbers[: cells_of(setting.shape)].reshape(setting.shape)
-        found = int(counted(query, inside))
+        found = int(sum_cells(query, inside))
         terms = width(query, setting.shape)
         if setting.rows is None or terms <= setting.cells - terms:
             return Fraction(found)
@@ -117,7 +119,7 @@ class PerQuery:
         return setting.half_way / setting.queries.depth
 
     def why_not(self, setting: Setting) -> str:
-        listing = unlisted(setting)
+        listing = why_unlisted(setting)
         if not listing and not isinstance(setting.queries, ColumnCells):
             listing = too_many_cells(setting)
         return listing or too_wide(self.rate(setting))
@@ -129,12 +131,12 @@ class PerQuery:
         assert not isinstance(setting.queries, Halfspaces)
         return self.rate(setting) * setting.queries.depth
 
-    def bound(self, setting: Setting) -> Fraction:
+    def error_bound(self, setting: Setting) -> Fraction:
         """Guarantee: the exact tail of one noise for each query (:func:`hubbub.query_classes.tails.farthest`)."""
         return Fraction(farthest(1, self.rate(setting), setting.queries.log_number, setting.doubt))
 
     def bound_of(self, setting: Setting, query: Query) -> Fraction:
-        return self.bound(setting)
+        return self.error_bound(setting)
 
     def own_bound(self, setting: Setting, query: Query) -> Fraction:
         """Guarantee: the exact tail of one noise."""

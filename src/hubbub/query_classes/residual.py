@@ -14,7 +14,7 @@ from typing import ClassVar, Final
 
 from hubbub.numeric.exact import rational, to_text
 from hubbub.query_classes.classes import Box, ColumnCells, Halfspace, NamedTables, Query
-from hubbub.query_classes.marginals.plan import above_least_largest, above_least_mean, largest_weights, planned
+from hubbub.query_classes.marginals.plan import above_least_largest, above_least_mean, largest_weights, plan_residuals
 from hubbub.query_classes.marginals.residual import Residuals
 from hubbub.query_classes.marginals.tables import Tables
 from hubbub.query_classes.setting import MOST_QUERIES, Setting
@@ -135,5 +135,7 @@ def best(setting: Setting) -> Residual:
     if tables.number > 4 * MOST_QUERIES:
         return nothing
     weights = largest_weights(tables) if setting.least == OBJECTIVES[1] else ()
-    found = planned(tables, weights or tuple(map(Fraction, tables.weights)), loss_of_person(setting), setting.delta)
+    found = plan_residuals(
+        tables, weights or tuple(map(Fraction, tables.weights)), loss_of_person(setting), setting.delta
+    )
     return Residual(to_text(setting.delta), tuple(map(to_text, found.s2)), tuple(map(to_text, weights)))

@@ -172,7 +172,7 @@ class Blocks:
     def _ends_block(self, t: int) -> bool:
         return self.block > 1 and (t + 1) % self.block == 0
 
-    def sampled(self, counts: Numbers, source: Source) -> Numbers:
+    def draw_sample(self, counts: Numbers, source: Source) -> Numbers:
         """Of the people counted in one period those in its sample: drawn here if it is fresh, before if it is a panel.
 
         Guarantee: each person is in it with probability `sample`, independently: of c people in a bin Binomial(c, p). More

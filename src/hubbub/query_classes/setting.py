@@ -140,7 +140,7 @@ class Method(Protocol):
         """
         ...
 
-    def bound(self, setting: Setting) -> Fraction:
+    def error_bound(self, setting: Setting) -> Fraction:
         """How far any answer is from the truth, in people, but with probability `doubt`; rounded up."""
         ...
 
@@ -211,7 +211,7 @@ def too_many_cells(setting: Setting) -> str:
     return f"it lists every cell, and {cells:,} are more than {MOST_CELLS:,}" if cells > MOST_CELLS else ""
 
 
-def unlisted(setting: Setting) -> str:
+def why_unlisted(setting: Setting) -> str:
     """Why a class cannot be listed, in words."""
     if isinstance(setting.queries, Halfspaces):
         return "it lists every query, and half-spaces are not listed"
@@ -224,7 +224,7 @@ def too_wide(rate: Fraction) -> str:
     return TOO_WIDE if rate < SMALLEST_EPSILON else ""
 
 
-def checked(method: Method, setting: Setting) -> None:
+def check_method(method: Method, setting: Setting) -> None:
     """Refuse a method that cannot be run."""
     why = method.why_not(setting)
     if why:

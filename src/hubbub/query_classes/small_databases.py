@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import ball, precision, rounded
-from hubbub.query_classes.classes import Boxes, Halfspaces, Listed, Query, cells_of, counted
-from hubbub.query_classes.setting import NOT_PUBLIC, Cells, Drawn, Setting, too_wide, unlisted
-from hubbub.query_classes.tails import exponential, selected
+from hubbub.query_classes.classes import Boxes, Halfspaces, Listed, Query, cells_of, sum_cells
+from hubbub.query_classes.setting import NOT_PUBLIC, Cells, Drawn, Setting, too_wide, why_unlisted
+from hubbub.query_classes.tails import exponential, selection_error
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 
@@ -40,7 +40,7 @@ class SmallDatabase:
     def why_not(self, setting: Setting) -> str:
         if setting.rows is None:
             return NOT_PUBLIC
-        listing = unlisted(setting)
+        listing = why_unlisted(setting)
         if listing:
             return listing
         assert not isinstance(setting.queries, Halfspaces)
@@ -53,19 +53,19 @@ class SmallDatabase:
         exponential mechanism of half this rate loses this."""
         return setting.any_row
 
-    def bound(self, setting: Setting) -> Fraction:
+    def error_bound(self, setting: Setting) -> Fraction:
         """Guarantee: some candidate is within the radius of the net, the one drawn misses the best by what
-        :func:`hubbub.query_classes.tails.selected` says, and one person is for whole losses."""
+        :func:`hubbub.query_classes.tails.selection_error` says, and one person is for whole losses."""
         return rounded(
             setting.public_rows * radius(setting, self.size)
-            + selected(setting.any_row / 2, log_candidates(setting.cells, self.size), setting.doubt)
+            + selection_error(setting.any_row / 2, log_candidates(setting.cells, self.size), setting.doubt)
             + 1,
             up=True,
             digits=_DIGITS,
         )
 
     def bound_of(self, setting: Setting, query: Query) -> Fraction:
-        return self.bound(setting)
+        return self.error_bound(setting)
 
     def seconds(self, setting: Setting) -> float:
         assert not isinstance(setting.queries, Halfspaces)
@@ -80,7 +80,7 @@ class SmallDatabase:
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
         inside = drawn.numbers[: cells_of(setting.shape)].reshape(setting.shape)
-        return Fraction(setting.public_rows * int(counted(query, inside)), self.size)
+        return Fraction(setting.public_rows * int(sum_cells(query, inside)), self.size)
 
 
 def candidates(cells: int, size: int) -> int:
@@ -163,4 +163,4 @@ def best(setting: Setting) -> SmallDatabase:
         size += 1
         if size > MOST_CANDIDATES:
             break
-    return min(found, key=lambda each: each.bound(setting))
+    return min(found, key=lambda each: each.error_bound(setting))

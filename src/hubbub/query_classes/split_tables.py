@@ -21,7 +21,7 @@ from hubbub.query_classes.classes import Class, ColumnCells, NamedTable, NamedTa
 from hubbub.query_classes.marginals.geometric import GeometricTables
 from hubbub.query_classes.marginals.shares import PARTS, Design, best_parts
 from hubbub.query_classes.marginals.tables import Columns, Tables
-from hubbub.query_classes.setting import MOST_QUERIES, Setting, too_wide, unlisted
+from hubbub.query_classes.setting import MOST_QUERIES, Setting, too_wide, why_unlisted
 from hubbub.query_classes.table_method import TableMethod, tables_in
 from hubbub.runtime.frozen import dataclass
 
@@ -55,7 +55,7 @@ class SplitTables(TableMethod):
         rates = self.noise(setting).rates
         if max(rates) > _LARGEST:
             return "a table would have a share of epsilon above 50, which is next to no noise"
-        return unlisted(setting) or too_wide(min(rates))
+        return why_unlisted(setting) or too_wide(min(rates))
 
     def spends(self, setting: Setting) -> Fraction:
         """Guarantee: the sum of the shares (Dwork, McSherry, Nissim, Smith 2006)."""

@@ -61,7 +61,7 @@ class SquareRoot:
 
     def noise(self, setting: Setting) -> GaussianNoise:
         """What one person moves, and its noise."""
-        return _moved(setting.shape[0]).gaussian(self.s2)
+        return _sensitivity(setting.shape[0]).gaussian(self.s2)
 
     def spent_delta(self, setting: Setting) -> Fraction:
         """Guarantee: the delta at the epsilon that may be lost, by Lemma C, rounded up."""
@@ -86,18 +86,18 @@ class SquareRoot:
 
     # --- how exact it is -------------------------------------------------------------------------------------------
 
-    def bound(self, setting: Setting) -> Fraction:
+    def error_bound(self, setting: Setting) -> Fraction:
         """Guarantee: Lemma I for every interval at once, at the largest variance there is."""
-        return self._reach(setting, _most_squares(setting.shape[0]), self._shared(setting))
+        return self._reach(setting, _most_squares(setting.shape[0]), self._miss_per_query(setting))
 
     def bound_of(self, setting: Setting, query: Query) -> Fraction:
-        return self._reach(setting, self._squares(setting, query), self._shared(setting))
+        return self._reach(setting, self._squares(setting, query), self._miss_per_query(setting))
 
     def own_bound(self, setting: Setting, query: Query) -> Fraction:
         """Guarantee: Lemma I for this interval alone."""
         return self._reach(setting, self._squares(setting, query), setting.doubt)
 
-    def _shared(self, setting: Setting) -> Fraction:
+    def _miss_per_query(self, setting: Setting) -> Fraction:
         assert isinstance(setting.queries, Boxes)
         return setting.doubt / setting.queries.number
 
@@ -158,7 +158,7 @@ class SquareRoot:
 
 
 @lru_cache(maxsize=64)
-def _moved(bins: int) -> Sensitivity:
+def _sensitivity(bins: int) -> Sensitivity:
     """One column of R: the first is the longest.
 
     Guarantee: its numbers are not negative, and every other column has the first of them.
@@ -214,5 +214,5 @@ def best(setting: Setting) -> SquareRoot:
         return nothing
     if setting.shape[0] > MOST_BINS:
         return nothing
-    s2 = max(least_variance(setting.half_way, setting.delta, _moved(setting.shape[0])), Fraction(LEAST_VARIANCE))
+    s2 = max(least_variance(setting.half_way, setting.delta, _sensitivity(setting.shape[0])), Fraction(LEAST_VARIANCE))
     return SquareRoot(to_text(setting.delta), to_text(s2))

@@ -48,7 +48,7 @@ class TableMethod:
         """The rows that are drawn, and their noise."""
         raise NotImplementedError
 
-    def bound(self, setting: Setting) -> Fraction:
+    def error_bound(self, setting: Setting) -> Fraction:
         """Guarantee: for every cell of the class at once: each may miss its share of `doubt`."""
         return max(_joint_reaches(self, setting).values())
 
@@ -74,14 +74,14 @@ class TableMethod:
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
         """The sum of the cells of a box, in the table of the columns of which it leaves bins out."""
         columns = tuple(sorted(narrowed_columns(setting, _box(query))))
-        scaled, scale = self.fit(setting, drawn).scaled(columns)
+        scaled, scale = self.fit(setting, drawn).scaled_table(columns)
         return Fraction(int(scaled[tuple(slice(*_box(query)[i]) for i in columns)].sum()), scale)
 
     def every_answer(self, setting: Setting, drawn: Drawn) -> Iterator[TableAnswers]:
         """What the published numbers say about every query, table by table, and how far each may be off."""
         for columns, at_once in _joint_reaches(self, setting).items():
             own = self.noise(setting).reach(columns, setting.doubt)
-            yield TableAnswers(columns, *self.fit(setting, drawn).scaled(columns), at_once, own)
+            yield TableAnswers(columns, *self.fit(setting, drawn).scaled_table(columns), at_once, own)
 
 
 def tables_in(setting: Setting) -> ColumnCells:

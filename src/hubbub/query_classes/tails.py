@@ -68,7 +68,7 @@ def _good_slope(terms: int, rate: float, tests: float, exact: Fraction) -> Fract
     return exact * Fraction((low + high) / 2).limit_denominator(10**12)
 
 
-def selected(rate: Fraction, log_number: Fraction, doubt: Fraction) -> int:
+def selection_error(rate: Fraction, log_number: Fraction, doubt: Fraction) -> int:
     """By how much the exponential mechanism misses the best score, but with probability `doubt`.
 
     Guarantee: with whole scores and P ~ exp(-rate gap), P(gap > t) <= number e^(-rate t).

@@ -238,20 +238,20 @@ class Tree:
         One replaced by another leaves a run of each level and enters another, which costs at most twice this."""
         return sum(self.rates(setting), Fraction(0))
 
-    def bound(self, setting: Setting) -> Fraction:
+    def error_bound(self, setting: Setting) -> Fraction:
         """Guarantee: Chernoff for every interval at once, with squares that no interval exceeds."""
         fit = self.fit(setting)
-        return _chernoff(fit, self.rates(setting), fit.most_squares(), self._shared(setting))
+        return _chernoff(fit, self.rates(setting), fit.most_squares(), self._miss_per_query(setting))
 
     def bound_of(self, setting: Setting, query: Query) -> Fraction:
         """Guarantee: for every interval at once: each may miss its share of `doubt`."""
-        return self._reach(setting, query, self._shared(setting))
+        return self._reach(setting, query, self._miss_per_query(setting))
 
     def own_bound(self, setting: Setting, query: Query) -> Fraction:
         """Guarantee: the same for this interval alone."""
         return self._reach(setting, query, setting.doubt)
 
-    def _shared(self, setting: Setting) -> Fraction:
+    def _miss_per_query(self, setting: Setting) -> Fraction:
         assert isinstance(setting.queries, Boxes)
         return setting.doubt / setting.queries.number
 
@@ -366,5 +366,5 @@ def best(setting: Setting) -> Tree:
     several = [each for each in BRANCHINGS if each < bins] or [2]
     found = [tree for tree in (Tree(b, _best_shares(bins, b)) for b in several) if not tree.why_not(setting)]
     if bins > _MOST_LISTED:
-        return min(found, key=lambda tree: tree.bound(setting), default=binary)
+        return min(found, key=lambda tree: tree.error_bound(setting), default=binary)
     return min(found, key=lambda tree: tree.interval_mean_square(setting) or 0.0, default=binary)

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import ball, precision, rounded
-from hubbub.query_classes.classes import Box, ColumnCells, Halfspaces, Query, cells_of, counted
-from hubbub.query_classes.setting import NOT_PUBLIC, Cells, Drawn, Setting, too_many_cells, too_wide, unlisted
-from hubbub.query_classes.tails import exponential, farthest, selected
+from hubbub.query_classes.classes import Box, ColumnCells, Halfspaces, Query, cells_of, sum_cells
+from hubbub.query_classes.setting import NOT_PUBLIC, Cells, Drawn, Setting, too_many_cells, too_wide, why_unlisted
+from hubbub.query_classes.tails import exponential, farthest, selection_error
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 
@@ -50,23 +50,23 @@ class Weights:
     def why_not(self, setting: Setting) -> str:
         if setting.rows is None:
             return NOT_PUBLIC
-        return too_many_cells(setting) or unlisted(setting) or too_wide(self.rate(setting) / 2)
+        return too_many_cells(setting) or why_unlisted(setting) or too_wide(self.rate(setting) / 2)
 
     def spends(self, setting: Setting) -> Fraction:
         """Guarantee: one person, added, removed or replaced, changes every answer by at most one, so a choice loses 2
         times its rate and a measurement its rate; T rounds, each chosen after seeing the earlier ones, add up."""
         return self.rounds * (2 * (self.rate(setting) / 2) + self.rate(setting))
 
-    def bound(self, setting: Setting) -> Fraction:
+    def error_bound(self, setting: Setting) -> Fraction:
         """Guarantee: sqrt(ln|X|/(2T) + nu^2) + s of theory A5, times the number of people, with the exact tails of
         whole noise: nu for the measurements at half the doubt, s for the choices at the other half, and one person
         for rounding what the weights say."""
-        return _bound(
+        return _error_bound(
             self.rounds, setting.any_row, setting.public_rows, setting.cells, setting.queries.log_number, setting.doubt
         )
 
     def bound_of(self, setting: Setting, query: Query) -> Fraction:
-        return self.bound(setting)
+        return self.error_bound(setting)
 
     def seconds(self, setting: Setting) -> float:
         queries = setting.queries
@@ -91,7 +91,7 @@ class Weights:
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
         inside = drawn.numbers[: cells_of(setting.shape)].reshape(setting.shape)
-        return setting.public_rows * Fraction(float(counted(query, inside)))
+        return setting.public_rows * Fraction(float(sum_cells(query, inside)))
 
 
 class _Average:
@@ -121,7 +121,7 @@ class _Average:
         return (np.append(found, self._sum_beyond) if self._outside else found) / self._times
 
 
-def replayed(setting: Setting, rounds: tuple[tuple[Query, int], ...]) -> NDArray[np.float64]:
+def replay_weights(setting: Setting, rounds: tuple[tuple[Query, int], ...]) -> NDArray[np.float64]:
     """The published weights, worked out again from the published rounds."""
     found = _Average(setting)
     for query, noisy in rounds:
@@ -131,12 +131,12 @@ def replayed(setting: Setting, rounds: tuple[tuple[Query, int], ...]) -> NDArray
 
 
 @lru_cache(maxsize=4096)
-def _bound(rounds: int, loss: Fraction, rows: int, cells: int, log_number: Fraction, doubt: Fraction) -> Fraction:
+def _error_bound(rounds: int, loss: Fraction, rows: int, cells: int, log_number: Fraction, doubt: Fraction) -> Fraction:
     rate = loss / (2 * rounds)
     with precision():
         several = rounded(ball(rounds).log(), up=True) if rounds > 1 else Fraction(0)
         noise = Fraction(farthest(1, rate, several, doubt / 2), rows)
-        choice = Fraction(selected(rate / 2, log_number, doubt / (2 * rounds)) + 1, rows)
+        choice = Fraction(selection_error(rate / 2, log_number, doubt / (2 * rounds)) + 1, rows)
         root = (ball(cells).log() / (2 * rounds) + ball(noise * noise)).sqrt()
         return rounded(rows * (root + ball(choice + _FLOATS)), up=True, digits=_DIGITS)
 
@@ -147,4 +147,4 @@ def best(setting: Setting) -> Weights:
     if one.why_not(setting):
         return one
     found = takewhile(lambda each: not each.why_not(setting), map(Weights, ROUNDS))
-    return min(found, key=lambda each: each.bound(setting))
+    return min(found, key=lambda each: each.error_bound(setting))

@@ -36,7 +36,7 @@ from typing import Final
 from flint import arb
 
 from hubbub.errors import WrongUse
-from hubbub.guarantees.indistinguishability import capped
+from hubbub.guarantees.indistinguishability import cap_probability
 from hubbub.numeric.exact import (
     INFINITY,
     Exact,
@@ -210,7 +210,7 @@ def delta_at(setting: Setting, epsilon: Exact) -> Amplified:
     found = _worst(setting, loss)
     return Amplified(
         epsilon=loss,
-        delta=capped(found.delta),
+        delta=cap_probability(found.delta),
         worst_class_size=found.others,
         direction=found.direction,
         theorem=setting.theorem,
@@ -222,7 +222,7 @@ def floor(setting: Setting) -> Fraction:
 
     Guarantee: at most the delta of :func:`delta_at` at every epsilon, but for the rounding up.
     """
-    return max(capped(case.floor) for case in setting.cases)
+    return max(cap_probability(case.floor) for case in setting.cases)
 
 
 @lru_cache(maxsize=1024)
@@ -235,7 +235,7 @@ def epsilon_at(setting: Setting, delta: Exact) -> Amplified:
     if target >= 1:
         raise WrongUse("a delta of 1 or more promises nothing; choose one below 1, like 1e-9")
     if not all(_at_most(case.floor, target) for case in setting.cases):
-        last = max(setting.cases, key=lambda case: capped(case.floor))
+        last = max(setting.cases, key=lambda case: cap_probability(case.floor))
         return _answer(setting, INFINITY, target, Worst(last.floor, max(last.crowd - 1, 0), JOINING))
     epsilon = Fraction(0) if _reaches(setting, Fraction(0), target) else _search(setting, target)
     return _answer(setting, epsilon, target, _worst(setting, epsilon))
@@ -253,7 +253,7 @@ def _answer(setting: Setting, epsilon: Loss, delta: Fraction, found: Worst) -> A
 
 def _worst(setting: Setting, epsilon: Fraction) -> Worst:
     found = [worst(case, epsilon) for case in setting.cases]
-    return max(found, key=lambda each: capped(each.delta))
+    return max(found, key=lambda each: cap_probability(each.delta))
 
 
 def _at_most(delta: Delta, target: Fraction) -> bool:

@@ -32,7 +32,7 @@ which is largest at the first v above the mean and then half of k times the mean
 
 **Every K at once.** For a given v, one more 1 multiplies this by (K + 1)(n - K - 1 - k + v)/((K + 1 - v)(n - K)), at
 least 1 exactly while K <= (v n - (k + 1 - v))/(k + 1): one peak, at a K that is known. Exchanging zeros and ones
-exchanges v and k + 1 - v. So half of the v, each at its K, are all 0/1 tables (:func:`_scanned`).
+exchanges v and k + 1 - v. So half of the v, each at its K, are all 0/1 tables (:func:`_scan`).
 
 **Every v at once.** With factorials read as gamma functions, ln h is concave in (K, v): the determinant of its second
 derivatives is not negative if 1/psi' is superadditive, psi' being the trigamma function; and it is, because it is 0 at
@@ -89,7 +89,7 @@ def scale_for(rows: Exact, of: Exact, epsilon: Exact) -> Average:
         first = (ball(d) + largest_mean_deviation(k, n)) / ball(z)
         second = (ball(d) + (ball(d * d) + ball(z * f / (2 * k))).sqrt()) / (2 * ball(z))
         scale = rounded(first.max(second), up=True, digits=_DIGITS)
-    return Average(rows=k, of=n, scale=scale, epsilon=z, beside=_beside(k, n, float(z)))
+    return Average(rows=k, of=n, scale=scale, epsilon=z, beside=_comparison(k, n, float(z)))
 
 
 def epsilon_for(rows: Exact, of: Exact, scale: Exact) -> Average:
@@ -105,7 +105,7 @@ def epsilon_for(rows: Exact, of: Exact, scale: Exact) -> Average:
         first = (ball(d) + largest_mean_deviation(k, n)) / ball(noise)
         second = ball(d / noise + f / (8 * k * noise**2))
         epsilon = rounded(first.max(second), up=True, digits=_DIGITS)
-    return Average(rows=k, of=n, scale=noise, epsilon=epsilon, beside=_beside(k, n, float(epsilon)))
+    return Average(rows=k, of=n, scale=noise, epsilon=epsilon, beside=_comparison(k, n, float(epsilon)))
 
 
 def _sizes(rows: Exact, of: Exact) -> tuple[int, int]:
@@ -123,7 +123,7 @@ def _quantities(k: int, n: int) -> tuple[Fraction, Fraction]:
 # --- comparisons, in floating-point numbers ---------------------------------------------------------------------
 
 
-def _beside(k: int, n: int, epsilon: float) -> dict[str, float | None]:
+def _comparison(k: int, n: int, epsilon: float) -> dict[str, float | None]:
     exactly, f = _quantities(k, n)
     d, sd = float(exactly), math.sqrt((n - k) / (k * (n - 1))) / 2
     slack = epsilon - 2 * math.exp(-(k ** (1 / 3)))
@@ -231,12 +231,12 @@ def largest_mean_deviation(k: int, n: int) -> arb:
     if 2 * k > n:  # the rows left out stray as far, in sum, the other way
         return largest_mean_deviation(n - k, n) * (n - k) / k
     with precision(PRECISION + 4 * n.bit_length()):
-        largest = _scanned(k, n) if k <= _SCANNED else _middle(k, n)
+        largest = _scan(k, n) if k <= _SCANNED else _middle(k, n)
         total = (arb(n + 1).lgamma() - arb(k + 1).lgamma() - arb(n - k + 1).lgamma()).exp()
         return 2 * largest / (k * n * total)
 
 
-def _scanned(k: int, n: int) -> arb:
+def _scan(k: int, n: int) -> arb:
     best = arb(0)
     for v in range(1, (k + 1) // 2 + 1):
         ones = max(-((k + 1 - v - v * n) // (k + 1)), v)

@@ -348,9 +348,9 @@ class _Check:
             if not bool(np.all(upper * np.exp(self.a * far) + beyond <= self.high * slack * (1 - _ROOM))):
                 return False
             values.append((lower, upper))
-        return last <= first + 1 or self._between(first, last, outcomes, values, beyond)
+        return last <= first + 1 or self._holds_between(first, last, outcomes, values, beyond)
 
-    def _between(
+    def _holds_between(
         self, first: int, last: int, outcomes: Whole, values: list[tuple[Floats, Floats]], beyond: float
     ) -> bool:
         """x between K0 and K1: in each cell of x, K is x or x - 1."""

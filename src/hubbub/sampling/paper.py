@@ -31,7 +31,7 @@ import numpy as np
 from flint import arb
 
 from hubbub.errors import WrongUse
-from hubbub.guarantees.indistinguishability import capped
+from hubbub.guarantees.indistinguishability import cap_probability
 from hubbub.numeric.binomial import at_least
 from hubbub.numeric.exact import (
     INFINITY,
@@ -69,7 +69,7 @@ def chernoff(k: Exact, rate: Exact) -> Fraction:
     with precision():
         u = ball(1 - p)
         h = (1 + u) * (1 + u).log() - u
-        return capped((-(crowd - 1) * h / (1 + u)).exp())
+        return cap_probability((-(crowd - 1) * h / (1 + u)).exp())
 
 
 def crowd_delta(
@@ -94,13 +94,13 @@ def crowd_delta(
             value = ball(p) * at_least(others, p, j)
             best, since = (value, 0) if value > best else (best, since + 1)
             if since > _PATIENCE or (give_up is not None and best > ball(give_up)):
-                return capped(best)
+                return cap_probability(best)
             rest = ball(p) * (-(others + 2) * rate_of_decay).exp()
             if rest <= best:
-                return capped(best)
+                return cap_probability(best)
             if give_up is not None and rest <= ball(give_up):
-                return capped(best.max(rest))
-        return capped(best)
+                return cap_probability(best.max(rest))
+        return cap_probability(best)
 
 
 def crowd_epsilon(k: Exact, epsilon: Exact, rate: Exact, delta: Exact) -> Loss:
@@ -139,7 +139,7 @@ def robust_delta(k: Exact, low: Exact, high: Exact, highest: Exact, exempt: Exac
     others = integer(k, "k", least=2) - integer(exempt, "exempt") - 1
     with precision():
         decay = (1 - arb(2).log()) / 4 * others * ball((1 - q) ** 2)
-        return capped(ball(max(most / p, most / (1 - q))) * (-decay).exp())
+        return cap_probability(ball(max(most / p, most / (1 - q))) * (-decay).exp())
 
 
 def _rate(value: Exact) -> Fraction:
@@ -182,7 +182,7 @@ class UnevenTradeoff:
 
     def epsilon_at(self, delta: Exact) -> Loss:
         """The smallest epsilon' with at most this delta, to about three digits; infinite if there is none."""
-        return _searched(self.exactly, delta)
+        return _search_epsilon(self.exactly, delta)
 
 
 def robust(k: Exact, epsilon: Exact, low: Exact, high: Exact, highest: Exact, exempt: Exact) -> UnevenTradeoff:
@@ -193,7 +193,7 @@ def robust(k: Exact, epsilon: Exact, low: Exact, high: Exact, highest: Exact, ex
     def delta_at(at: Fraction, give_up: Fraction | None = None) -> Fraction:
         with precision():
             band = (ball(at).expm1() + ball(most)) / (ball(most * _factor(p, q)) * exp(e))
-        return _split(others, _grid(p, q), float(band), most, give_up)
+        return _split_band(others, _grid(p, q), float(band), most, give_up)
 
     return UnevenTradeoff(delta_at)
 
@@ -212,12 +212,12 @@ def distributional(k: Exact, epsilon: Exact, low: Exact, high: Exact, exempt: Ex
             return Fraction(1)
         with precision():
             band = exp(at - close) / ball(_factor(p, q))
-        return _split(others, _grid(p, q), float(band), Fraction(1), give_up)
+        return _split_band(others, _grid(p, q), float(band), Fraction(1), give_up)
 
     return UnevenTradeoff(delta_at)
 
 
-def _split(
+def _split_band(
     others: int, rates: Sequence[Fraction], band: float, most: Fraction, give_up: Fraction | None = None
 ) -> Fraction:
     """p_max sup over n and q of the better of the two bounds; `band` is e^s, and `others` is k - l - 1.
@@ -269,7 +269,7 @@ def _at_least(n: int, q: float, m: int) -> float:
     return first * (1 + float(np.cumprod((n - j) / (j + 1) * (q / (1 - q))).sum()))
 
 
-def _searched(delta_at: _Delta, delta: Exact) -> Loss:
+def _search_epsilon(delta_at: _Delta, delta: Exact) -> Loss:
     target = rational(delta, "delta")
     low, high = Fraction(0), Fraction(1)
     while delta_at(high, target) > target:

@@ -35,8 +35,8 @@ def sample_counts(counts: NDArray[np.integer], k: int, source: Source) -> Intege
     hypergeometric: every set of k of the N people is equally likely, N the sum of the counts up to 2^63. If all are
     drawn, or nobody, no word is drawn.
     """
-    cells = _checked(counts)
-    return choose(k, int(cells.sum()), source).among(cells)
+    cells = _check_counts(counts)
+    return choose(k, int(cells.sum()), source).count_drawn(cells)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,9 +46,9 @@ class Chosen:
     few: Integers
     left_out: bool
 
-    def among(self, counts: NDArray[np.integer]) -> Integers:
+    def count_drawn(self, counts: NDArray[np.integer]) -> Integers:
         """How many of each cell's people were drawn, the people being numbered cell by cell."""
-        cells = _checked(counts)
+        cells = _check_counts(counts)
         ends = np.cumsum(cells.ravel())
         below = np.searchsorted(self.few, ends, side="left")
         found = np.diff(below, prepend=0).astype(np.int64).reshape(cells.shape)
@@ -69,7 +69,7 @@ def choose(k: int, n: int, source: Source) -> Chosen:
     return Chosen(ranks(few, n, source), left_out)
 
 
-def _checked(counts: NDArray[np.integer]) -> Integers:
+def _check_counts(counts: NDArray[np.integer]) -> Integers:
     array = np.asarray(counts)
     if array.size == 0:
         return array.astype(np.int64)

@@ -147,7 +147,7 @@ class Worst:
     direction: str
 
 
-def _averaged(case: Case, epsilon: Fraction) -> Worst:
+def _average_over_exempt(case: Case, epsilon: Fraction) -> Worst:
     with precision():
         parts = [(weight, worst(each, epsilon)) for weight, each in case.by_exempt()]
         deltas = [weight * _ball(found.delta) for weight, found in parts]
@@ -173,7 +173,7 @@ def worst(case: Case, epsilon: Fraction) -> Worst:
     if epsilon < 0:
         raise WrongUse("a loss below 0 does not exist; ask for the delta at an epsilon of at least 0")
     if case.exempt:
-        return _averaged(case, epsilon)
+        return _average_over_exempt(case, epsilon)
     if case.own == 0:
         return Worst(Fraction(0), 0, JOINING)
     if case.crowd <= 1 or case.rate == 1:

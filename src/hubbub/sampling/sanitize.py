@@ -44,7 +44,7 @@ from fractions import Fraction
 from typing import Final
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.guarantees.indistinguishability import capped, mixed
+from hubbub.guarantees.indistinguishability import cap_probability, subsampled_loss
 from hubbub.numeric.exact import (
     Exact,
     Infinite,
@@ -128,11 +128,11 @@ def inside(rows: Exact, of: Exact, epsilon_zk: Exact, delta_dp: Exact = 0, blank
 
 def _through(p: Fraction, epsilon: Fraction, delta: Fraction, blank: Blank) -> Loss:
     if blank is Blank.ANY:
-        return mixed(epsilon, p)
+        return subsampled_loss(epsilon, p)
     if delta:
         raise Refused("Theorem A1' is for pure mechanisms, and a delta was given; leave out delta-dp, or the midpoint")
     if blank is Blank.COIN:
-        return mixed(epsilon, p / 2)
+        return subsampled_loss(epsilon, p / 2)
     with precision():
         y = (ball(epsilon) / 2).expm1()
         found = (1 + ball(p) * y * (2 + y)) / (1 + ball(p) * y)
@@ -140,12 +140,12 @@ def _through(p: Fraction, epsilon: Fraction, delta: Fraction, blank: Blank) -> L
 
 
 def _answer(p: Fraction, epsilon: Fraction, delta: Fraction, zk: Loss, blank: Blank) -> Sanitized:
-    theirs = mixed(epsilon, p)
+    theirs = subsampled_loss(epsilon, p)
     assert isinstance(theirs, Fraction)
     paper_epsilon, paper_delta = min(2 * theirs, epsilon), delta
     if 2 * theirs < epsilon:  # else its first clause, (epsilon, delta), is the better one
         with precision():
-            paper_delta = capped((2 + ball(p) * ball(epsilon).expm1()) * ball(p * delta)) if delta else delta
+            paper_delta = cap_probability((2 + ball(p) * ball(epsilon).expm1()) * ball(p * delta)) if delta else delta
     return Sanitized(
         epsilon_dp=epsilon,
         delta_dp=delta,
@@ -212,12 +212,12 @@ def may_lose(rows: int, people: int, epsilon: Fraction, shares: Sequence[Part]) 
     if every <= 0:
         raise WrongUse("shares must be above 0; choose others")
 
-    def reached(loss: Fraction) -> Fraction:
+    def joint_loss(loss: Fraction) -> Fraction:
         return joint_epsilon(rows, people, [(loss * share / every, blank) for share, blank in shares])
 
     low = inside(rows, people, epsilon).epsilon_dp
     high = 2 * low
     for _ in range(_STEPS):
         middle = rounded((low + high) / 2, up=False, digits=DIGITS)
-        low, high = (middle, high) if reached(middle) <= epsilon else (low, middle)
+        low, high = (middle, high) if joint_loss(middle) <= epsilon else (low, middle)
     return low

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hubbub.charts.lines import Axes, Series, responsive_lines
 from hubbub.charts.svg import Bar, ChartLabels, Panel, responsive
 from hubbub.plan import Design, Planned
-from hubbub.plan.planned import named, percent
+from hubbub.plan.planned import design_label, percent
 
 _KINDS = {
     "exact-or-suppressed": "small counts hidden",
@@ -35,12 +35,15 @@ def _lines(found: Planned, here: tuple[float, float] | None) -> str:
                 name=name,
                 points=tuple((rate, design.expected.error) for rate, design in points),
                 labels=tuple(
-                    f"{named(each)}, {_sampled(each)}: {each.expected.error:.3g} people off" for _, each in points
+                    f"{design_label(each)}, {_sampled(each)}: {each.expected.error:.3g} people off"
+                    for _, each in points
                 ),
             )
         )
     best_of_all = found.best
-    sentence = f"The smallest error is {best_of_all.expected.error:.3g} people per bin, with {named(best_of_all)}."
+    sentence = (
+        f"The smallest error is {best_of_all.expected.error:.3g} people per bin, with {design_label(best_of_all)}."
+    )
     axes = Axes(
         title="Error against sampling rate",
         description=f"{sentence} The table has the numbers.",
@@ -54,7 +57,7 @@ def _lines(found: Planned, here: tuple[float, float] | None) -> str:
 
 def _bars(found: Planned) -> str:
     bars = tuple(
-        Bar(f"{named(design)}", _error(design), _error(design), _error(design), _short(design))
+        Bar(f"{design_label(design)}", _error(design), _error(design), _error(design), _short(design))
         for design in found.designs[:_BARS]
     )
     labels = ChartLabels(

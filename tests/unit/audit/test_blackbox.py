@@ -20,9 +20,9 @@ from hubbub.audit.blackbox import (
     most_events,
     power,
     power_on_leak,
-    repeated,
+    repeat_runs,
 )
-from hubbub.audit.outcomes import heap, proposed
+from hubbub.audit.outcomes import heap, propose_events
 from hubbub.channels.catalogue import channel
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
@@ -69,7 +69,7 @@ def drawn(name: str, count: int, label: str, **options: str) -> Experiment:
 
 def refuted(epsilon: str, label: str) -> bool:
     pair = [drawn("geometric", count, f"{label} {count}", epsilon=epsilon) for count in (7, 8)]
-    return compare(*pair, epsilon=1, runs=RUNS, confidence=CONFIDENCE).refuted
+    return compare(*pair, epsilon=1, runs=RUNS, confidence=CONFIDENCE).is_refuted
 
 
 def test_false_alarms_stay_within_the_binomial_expectation() -> None:
@@ -87,7 +87,7 @@ def test_noise_that_is_half_too_small_is_seen() -> None:
 def test_a_tenth_too_much_is_seen_with_a_hundred_thousand_runs() -> None:
     pair = [drawn("geometric", count, f"many {count}", epsilon="1.2") for count in (7, 8)]
     found = compare(*pair, epsilon=1, runs=100_000)
-    assert found.refuted
+    assert found.is_refuted
     assert float(Fraction(found.lower_bound or "0")) <= 1.2 + 0.1
 
 
@@ -143,7 +143,7 @@ def leaking(count: int, once_in: int, *, floats: bool) -> Experiment:
 def test_the_exact_number_once_in_300_runs_is_found(floats: bool) -> None:
     pair = [leaking(count, 300, floats=floats) for count in (1000, 1001)]
     found = compare(*pair, epsilon=1, runs=20_000)
-    assert found.refuted, found.sentence()
+    assert found.is_refuted, found.sentence()
     assert power_on_leak(1, 0, 0.99, 20_000, 300) > 0.9
     assert power_on_leak(1, 0, 0.99, 20_000, 1000) < 0.1
     assert "1 in 1,000" in " ".join(found.notes)
@@ -159,7 +159,7 @@ def test_one_entry_more_in_one_run_of_200_is_found() -> None:
 
         return many
 
-    assert compare(lists(False), lists(True), epsilon=1, runs=20_000).refuted
+    assert compare(lists(False), lists(True), epsilon=1, runs=20_000).is_refuted
 
 
 # --- what can be told apart ---------------------------------------------------------------------------------------
@@ -173,7 +173,7 @@ def fails(text: str) -> Experiment:
     def run() -> object:
         raise ValueError(text)
 
-    return repeated(run)
+    return repeat_runs(run)
 
 
 def vectors(shift: float) -> Experiment:
@@ -199,7 +199,7 @@ def vectors(shift: float) -> Experiment:
     ids=["words", "some words", "messages", "vectors", "floats", "lengths"],
 )
 def test_outcomes_of_every_kind_are_told_apart(one: Experiment, two: Experiment) -> None:
-    assert compare(one, two, epsilon=1, runs=2000).refuted
+    assert compare(one, two, epsilon=1, runs=2000).is_refuted
 
 
 @pytest.mark.parametrize("same", [words("a", "b"), fails("always"), vectors(0)], ids=["words", "messages", "vectors"])
@@ -211,17 +211,17 @@ def test_the_same_is_not_told_apart(same: Experiment) -> None:
 
 def test_a_delta_is_allowed_for() -> None:
     often: Callable[[float], Experiment] = lambda share: lambda n: [int(i % 10 < 10 * share) for i in range(n)]  # noqa: E731
-    assert compare(often(0.0), often(0.2), epsilon=1, runs=2000).refuted
-    assert not compare(often(0.0), often(0.2), epsilon=1, delta="0.25", runs=2000).refuted
+    assert compare(often(0.0), often(0.2), epsilon=1, runs=2000).is_refuted
+    assert not compare(often(0.0), often(0.2), epsilon=1, delta="0.25", runs=2000).is_refuted
 
 
 def test_events_are_proposed_from_the_first_half_alone_and_looks_are_fixed() -> None:
     assert look_sizes(500) == (500,)
     assert look_sizes(20_000) == (500, 2000, 8000, 20_000)
     one, two = heap([1, 2, 3] * 50), heap([2, 3, 4] * 50)
-    for event in proposed(one, two):
+    for event in propose_events(one, two):
         assert event.describe
-        assert event.happened(one).shape == (150,)
+        assert event.occurs_in(one).shape == (150,)
 
 
 def test_it_stops_early_and_says_how_far_it_is() -> None:
@@ -255,7 +255,7 @@ def _frames(middle: int) -> Experiment:
 
 
 def test_rows_of_a_frame_are_seen_though_printing_it_would_hide_them() -> None:
-    assert compare(_frames(40), _frames(41), epsilon=1, runs=500).refuted
+    assert compare(_frames(40), _frames(41), epsilon=1, runs=500).is_refuted
 
 
 def test_the_numbers_in_a_dictionary_are_seen() -> None:
@@ -264,15 +264,15 @@ def test_the_numbers_in_a_dictionary_are_seen() -> None:
     def towns(bath: int) -> Experiment:
         return lambda n: [{"Bath": bath + float(x), "York": 0.5} for x in seeded.normal(size=n)]
 
-    assert compare(towns(40), towns(44), epsilon=1, runs=500).refuted
+    assert compare(towns(40), towns(44), epsilon=1, runs=500).is_refuted
 
 
 def test_the_order_in_which_a_set_prints_is_no_outcome() -> None:
     one, two = {8, 0}, {0, 8}
     assert repr(one) != repr(two)
-    assert not compare(lambda n: [one] * n, lambda n: [two] * n, epsilon=0, runs=500).refuted
+    assert not compare(lambda n: [one] * n, lambda n: [two] * n, epsilon=0, runs=500).is_refuted
 
 
 def test_no_outcome_ends_in_a_traceback() -> None:
     for odd in ([1j, 2], 10**400, 10**5000, -(10**400), float("nan"), None, b"x", {"a": [10**400]}):
-        assert not compare(lambda n, odd=odd: [odd] * n, lambda n, odd=odd: [odd] * n, epsilon=0, runs=500).refuted
+        assert not compare(lambda n, odd=odd: [odd] * n, lambda n, odd=odd: [odd] * n, epsilon=0, runs=500).is_refuted

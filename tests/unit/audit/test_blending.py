@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.audit.blending import ANY, Data, Law, data_sets, is_distinguishable, listed, lone, of_table, read
+from hubbub.audit.blending import ANY, Data, Law, data_sets, is_distinguishable, lone, of_table, read, table_of_laws
 from hubbub.errors import WrongUse
 
 
 def hidden_below(k: int) -> dict[Data, Law]:
-    return listed(lambda data: {tuple(c if c >= k else None for c in data): Fraction(1)}, 2, 5)
+    return table_of_laws(lambda data: {tuple(c if c >= k else None for c in data): Fraction(1)}, 2, 5)
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
@@ -32,15 +32,15 @@ def halves(data: Data) -> Law:
 
 
 def test_epsilon_is_compared_exactly() -> None:
-    laws = listed(halves, 2, 3)
+    laws = table_of_laws(halves, 2, 3)
     assert lone(laws, 10, Fraction(69314718056, 10**11)) is None  # above ln 2 in the tenth digit
     assert lone(laws, 10, Fraction(69314718055, 10**11)) is not None  # below it
     assert is_distinguishable({"x": Fraction(1, 2)}, {"x": Fraction(1, 2)}, Fraction(0)) == (False, None)
 
 
 def test_the_witness_says_why_nobody_is_like_the_person() -> None:
-    found = of_table(listed(lambda data: {data: Fraction(1)}, 2, 3), 2, Fraction(1), ("cats", "dogs"))
-    assert found.refuted
+    found = of_table(table_of_laws(lambda data: {data: Fraction(1)}, 2, 3), 2, Fraction(1), ("cats", "dogs"))
+    assert found.is_refuted
     assert found.witness is not None
     assert (found.witness["people"], found.witness["person"]) == ("1 of dogs", "dogs")
     assert list(data_sets(2, 1)) == [(0, 0), (0, 1), (1, 0)]

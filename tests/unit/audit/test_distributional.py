@@ -33,7 +33,7 @@ def test_the_promise_of_the_calculator_holds_for_every_number_of_others_looked_a
 
 def test_half_of_it_is_refuted_with_the_number_of_others() -> None:
     found = of_channel(channel("exact-or-suppressed", k=K), promised(Fraction(1, 4)), RATE, range(0, 400, 20))
-    assert found.refuted
+    assert found.is_refuted
     assert found.witness is not None
     assert int(found.witness["others"]) > 0
 

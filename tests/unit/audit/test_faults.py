@@ -48,7 +48,7 @@ def test_the_list_is_whole() -> None:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_a_planted_fault_is_caught(fault: Fault) -> None:
     found = fault.wrong()
-    assert found.refuted, found.sentence()
+    assert found.is_refuted, found.sentence()
     assert found.depth is fault.depth
     assert found.witness, "a refutation ships its witness"
     assert found.game is GAMES.get(fault.name, found.game)
@@ -57,7 +57,7 @@ def test_a_planted_fault_is_caught(fault: Fault) -> None:
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
 def test_its_twin_is_not_accused(fault: Fault) -> None:
     found = fault.right()
-    assert not found.refuted, found.sentence()
+    assert not found.is_refuted, found.sentence()
     assert found.word == ("proved" if fault.depth in (Depth.EXACT, Depth.PUBLISHED) else "undecided")
 
 
@@ -66,7 +66,7 @@ def test_every_channel_that_can_be_named_is_in_the_suite_and_proved() -> None:
     assert len(channels) >= 12
     for row in channels:
         assert row.as_it_should
-        assert row.found == "proved", row.name
+        assert row.verdict_word == "proved", row.name
 
 
 def test_the_page_has_a_row_for_each_fault_and_each_published_violation() -> None:

@@ -37,7 +37,7 @@ def test_a_differential_game_is_replayed_and_run() -> None:
 
 def test_an_outlier_game_is_at_the_epsilon_of_the_crowd() -> None:
     (found,) = audit(count, (FEW, MORE), game="outlier", epsilon="0.01", runs=RUNS)
-    assert found.refuted
+    assert found.is_refuted
     assert found.game.value == "outlier"
 
 
@@ -54,13 +54,13 @@ def test_a_crowd_blending_game_asks_who_is_missed_and_who_is_like_them() -> None
     rows = ["x"] * 4 + ["y"] * 2
     words: dict[str, Any] = {"game": "crowd-blending", "epsilon": 0, "runs": 200}
     (found,) = audit(shown_from_two, (rows, 5), k=3, **words)
-    assert found.refuted
+    assert found.is_refuted
     assert found.witness is not None
     assert found.witness["crowd_at_most"] == "2"
-    assert not audit(shown_from_two, (rows, 5), k=2, **words)[0].refuted
-    assert not audit(shown_from_two, (rows, 0), k=4, **words)[0].refuted  # missed, and four are alike
+    assert not audit(shown_from_two, (rows, 5), k=2, **words)[0].is_refuted
+    assert not audit(shown_from_two, (rows, 0), k=4, **words)[0].is_refuted  # missed, and four are alike
     (listed,) = audit(exact_or_hidden, (["x"] * 4 + ["y"], 4), k=3, **words)
-    assert listed.refuted, "the key of an only person tells that they are there"
+    assert listed.is_refuted, "the key of an only person tells that they are there"
 
 
 def sampled(rows: Sequence[int], source: Source) -> int:
@@ -71,8 +71,8 @@ def sampled(rows: Sequence[int], source: Source) -> int:
 def test_a_zero_knowledge_game_has_a_simulator() -> None:
     ones = [1] * 6
     words: dict[str, Any] = {"game": "zero-knowledge", "epsilon": "0.5", "runs": RUNS}
-    assert audit(sampled, (ones, ones[1:]), simulator=lambda rows: 0, **words)[0].refuted
-    assert not audit(count, (ones, ones), simulator=count, **words)[0].refuted
+    assert audit(sampled, (ones, ones[1:]), simulator=lambda rows: 0, **words)[0].is_refuted
+    assert not audit(count, (ones, ones), simulator=count, **words)[0].is_refuted
     with pytest.raises(WrongUse, match="simulator"):
         audit(sampled, (ones, ones[1:]), **words)
 
@@ -85,8 +85,8 @@ def test_a_distributional_game_draws_its_tables() -> None:
 
     draws: tuple[Callable[[], Any], Callable[[], Any]] = (lambda: [*others(), "x"], others)
     words: dict[str, Any] = {"game": "distributional", "runs": RUNS}
-    assert not audit(len, draws, epsilon=1, delta="0.2", **words)[0].refuted  # the crowd itself is the noise
-    assert audit(len, (lambda: ["x"], list), epsilon=1, **words)[0].refuted
+    assert not audit(len, draws, epsilon=1, delta="0.2", **words)[0].is_refuted  # the crowd itself is the noise
+    assert audit(len, (lambda: ["x"], list), epsilon=1, **words)[0].is_refuted
     with pytest.raises(WrongUse, match="draw tables"):
         audit(len, (FEW, MORE), epsilon=1, **words)
 
@@ -106,14 +106,14 @@ class Mechanism:
 
 def test_adapters_hand_over_what_others_made() -> None:
     right, wrong = Mechanism("1"), Mechanism("3")
-    assert not audit(randomised(right, len), (FEW, MORE), epsilon=1, runs=RUNS)[0].refuted
-    assert audit(randomised(wrong, len), (FEW, MORE), epsilon=1, runs=RUNS)[0].refuted
-    assert audit(opendp(lambda rows: wrong.randomise(len(rows))), (FEW, MORE), epsilon=1, runs=RUNS)[0].refuted
-    assert audit(noisy(len, lambda: wrong.randomise(0)), (FEW, MORE), epsilon=1, runs=RUNS)[0].refuted
+    assert not audit(randomised(right, len), (FEW, MORE), epsilon=1, runs=RUNS)[0].is_refuted
+    assert audit(randomised(wrong, len), (FEW, MORE), epsilon=1, runs=RUNS)[0].is_refuted
+    assert audit(opendp(lambda rows: wrong.randomise(len(rows))), (FEW, MORE), epsilon=1, runs=RUNS)[0].is_refuted
+    assert audit(noisy(len, lambda: wrong.randomise(0)), (FEW, MORE), epsilon=1, runs=RUNS)[0].is_refuted
     drops_small = anonymised(list, lambda rows: sorted(row for row in rows if rows.count(row) > 1))
     words: dict[str, Any] = {"game": "crowd-blending", "epsilon": 0, "runs": 200}
-    assert audit(drops_small, (["x", "x", "y", "y", "y"], 0), k=3, **words)[0].refuted
-    assert not audit(drops_small, (["x", "x", "y", "y", "y"], 0), k=2, **words)[0].refuted
+    assert audit(drops_small, (["x", "x", "y", "y", "y"], 0), k=3, **words)[0].is_refuted
+    assert not audit(drops_small, (["x", "x", "y", "y", "y"], 0), k=2, **words)[0].is_refuted
 
 
 # --- names ----------------------------------------------------------------------------------------------------------

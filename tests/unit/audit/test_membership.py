@@ -46,14 +46,14 @@ def test_points_made_from_crowds_are_no_nearer_to_members() -> None:
     alarms = 0
     for seed in range(POPULATIONS):
         inside, outside = population(seed)
-        alarms += of_points(inside, outside, from_crowds(inside, seed), epsilon="0.5").refuted
+        alarms += of_points(inside, outside, from_crowds(inside, seed), epsilon="0.5").is_refuted
     assert alarms <= ALARMS, f"n = {POPULATIONS}: {alarms} alarms, at most {ALARMS} expected"
 
 
 def test_copies_with_jitter_are_seen_every_time() -> None:
     for seed in range(POPULATIONS):
         inside, outside = population(seed)
-        assert of_points(inside, outside, jittered(inside, seed), epsilon="0.5").refuted, seed
+        assert of_points(inside, outside, jittered(inside, seed), epsilon="0.5").is_refuted, seed
 
 
 def test_the_nearest_point_is_the_nearest() -> None:

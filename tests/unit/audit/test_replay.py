@@ -29,13 +29,13 @@ def forgot_to_clamp(values: Sequence[int], source: Source) -> int:
 def test_a_sum_that_is_clamped_moves_by_as_much_as_declared() -> None:
     assert replay(clamped_sum, SOME, MORE, distance=10).word == "undecided"
     found = replay(clamped_sum, SOME, MORE, distance=9)
-    assert found.refuted
+    assert found.is_refuted
     assert found.witness == {"distance": "10", "declared": "9"}
 
 
 def test_a_sum_that_is_not_clamped_is_caught_in_one_run() -> None:
     found = replay(forgot_to_clamp, SOME, MORE, distance=10)
-    assert found.refuted
+    assert found.is_refuted
     assert found.lower_bound == "distance 90"
 
 
@@ -97,14 +97,14 @@ def keys_of_the_data(values: Sequence[int], source: Source) -> dict[str, int]:
 )
 def test_what_depends_on_the_data_is_seen(run: Run, what: str) -> None:
     found = replay(run, SOME, MORE, distance=100)
-    assert found.refuted, found.sentence()
+    assert found.is_refuted, found.sentence()
     assert any(each in found.why for each in what.split("|")), found.why
 
 
 def test_a_table_of_counts_moves_by_one() -> None:
     found = replay(counts, SOME, MORE, distance=1)
     assert (found.word, found.lower_bound) == ("undecided", "distance 1")
-    assert replay(counts, SOME, [*MORE, 1], distance=1).refuted
+    assert replay(counts, SOME, [*MORE, 1], distance=1).is_refuted
 
 
 def test_without_noise_there_is_nothing_to_freeze() -> None:

@@ -15,4 +15,4 @@ QUICK = [each for each in YARDSTICK if each.whose != "dp_auditorium, SVT 3"]  # 
 @pytest.mark.parametrize("published", QUICK, ids=lambda each: f"{each.whose}: {each.what}")
 def test_a_published_violation_is_caught(published: Published) -> None:
     found = published.audit()
-    assert found.refuted, found.sentence()
+    assert found.is_refuted, found.sentence()

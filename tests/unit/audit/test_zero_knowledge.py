@@ -36,7 +36,7 @@ def test_a_table_whose_blank_is_in_no_bin_attains_theorem_a1_prime(people: int, 
     claim = math.log((1 - p + p * y * y) / (1 - p + p * y))
     assert to_float(done.worst, round_up=True) == pytest.approx(claim, abs=1e-9)
     assert of_count(done).word == "proved"
-    assert of_count(simulate_table(people, rows, 3, epsilon_dp=2, claimed_rows=rows - 1)).refuted
+    assert of_count(simulate_table(people, rows, 3, epsilon_dp=2, claimed_rows=rows - 1)).is_refuted
     assert sum(done.mechanism) == pytest.approx(1)
 
 
@@ -52,8 +52,8 @@ def test_the_laws_are_those_of_enumeration() -> None:
 
 
 def test_more_rows_than_claimed_are_refuted_and_fewer_are_not() -> None:
-    assert of_count(simulate(100, 20, 50, epsilon_dp=2, claimed_rows=19)).refuted
-    assert not of_count(simulate(100, 20, 50, epsilon_dp=2, claimed_rows=21)).refuted
+    assert of_count(simulate(100, 20, 50, epsilon_dp=2, claimed_rows=19)).is_refuted
+    assert not of_count(simulate(100, 20, 50, epsilon_dp=2, claimed_rows=21)).is_refuted
 
 
 def test_one_database_among_many_is_not_called_a_proof() -> None:

@@ -31,7 +31,7 @@ from hubbub.guarantees.definitions import (
     TailoredPrivacy,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import Assumption, Theorem, stated
+from hubbub.guarantees.derivation import Assumption, Theorem, state_promise
 from hubbub.guarantees.implications import sanitize_sample, zero_knowledge_to_differential
 from hubbub.guarantees.people import People, Whose
 from hubbub.numeric.exact import INFINITY
@@ -158,7 +158,7 @@ DERIVATION = zero_knowledge_to_differential(
     zero_knowledge(
         *[
             sanitize_sample(
-                stated(
+                state_promise(
                     DifferentialPrivacy(epsilon=ONE, neighbours=Neighbours.REPLACE),
                     theorem=Theorem("example-1", "Example 1", "a paper"),
                     assumptions=(Assumption("counts", "counts are counts"),),
@@ -187,7 +187,7 @@ def test_explain_numbers_the_steps_and_names_what_they_rest_on() -> None:
 
 
 def test_explain_without_assumptions_has_no_empty_list() -> None:
-    assert "Taken for granted" not in explain(stated(CrowdBlending(k=3, epsilon=ONE)))
+    assert "Taken for granted" not in explain(state_promise(CrowdBlending(k=3, epsilon=ONE)))
 
 
 def test_formula_is_a_tree_with_every_number() -> None:
@@ -200,9 +200,9 @@ def test_formula_is_a_tree_with_every_number() -> None:
 
 
 def test_a_long_history_can_be_told() -> None:
-    history = stated(DifferentialPrivacy(epsilon=TENTH))
+    history = state_promise(DifferentialPrivacy(epsilon=TENTH))
     for _ in range(1500):
-        history = differential(history, stated(DifferentialPrivacy(epsilon=TENTH)))
+        history = differential(history, state_promise(DifferentialPrivacy(epsilon=TENTH)))
     assert formula(history).count("\n") == 3000
     assert "from 2999 and 3000" in explain(history)
 

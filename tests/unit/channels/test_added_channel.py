@@ -54,7 +54,7 @@ class Cautious(Channel):
         return (Proof(flat(self.epsilon / 2), "both counts get the same noise, one step apart"),)
 
     @property
-    def unbiased(self) -> bool:
+    def is_unbiased(self) -> bool:
         return True
 
     def law(self, count: int) -> Law:

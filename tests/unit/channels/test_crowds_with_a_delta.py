@@ -13,7 +13,7 @@ from hubbub.channels.sampled import sampled_crowd_blending
 from hubbub.errors import Refused
 from hubbub.guarantees.accountant.gaussian import by_ones, delta_of
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy
-from hubbub.guarantees.derivation import stated
+from hubbub.guarantees.derivation import state_promise
 from hubbub.guarantees.implications import on_a_sample
 from hubbub.sampling.amplification import crowd_blending, delta_at
 
@@ -116,8 +116,8 @@ def test_the_bounds_of_the_note_hold_for_one_number_of_others_and_ours_for_every
 
 def test_the_step_pays_the_delta_of_the_sampled_and_never_less_than_the_sample_gives() -> None:
     own = Fraction(1, 10**7)
-    premise = stated(CrowdBlending(k=20, epsilon=Fraction(1, 2), delta=own))
-    pure = stated(CrowdBlending(k=20, epsilon=Fraction(1, 2)))
+    premise = state_promise(CrowdBlending(k=20, epsilon=Fraction(1, 2), delta=own))
+    pure = state_promise(CrowdBlending(k=20, epsilon=Fraction(1, 2)))
     p, at = Fraction(1, 10), Fraction(1, 10**6)
     (_, found), (_, without) = (sampled_crowd_blending(each, p, at_delta=at) for each in (premise, pure))
     assert isinstance(found.conclusion, DifferentialPrivacy)

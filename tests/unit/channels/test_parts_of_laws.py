@@ -15,7 +15,7 @@ from hubbub.channels.divergence import _largest_on
 from hubbub.channels.law import Block, Weight, _total_within
 from hubbub.channels.mechanisms.added_noise import Partial
 from hubbub.channels.mechanisms.exact_above import NoisyBelow
-from hubbub.channels.papers.lower_bound import counted
+from hubbub.channels.papers.lower_bound import count_estimator
 from hubbub.guarantees.curve import Curve, Piece, slope, steps
 
 
@@ -73,7 +73,7 @@ RISING = Curve((Piece(1, Fraction(1, 10)), Piece(5, Fraction(1, 5), Fraction(1, 
 @pytest.mark.parametrize("curve", [slope("0.02"), slope("0.1", cap=1), steps((1, "0.1"), (101, 1)), RISING], ids=str)
 @pytest.mark.parametrize(("lo", "hi"), [(-3, 7), (1, 10), (3, 5), (20, 30), (60, 70), (-20, -10), (5, 5), (5, 60)])
 def test_cells_of_an_estimate_cover_every_integer_once_and_none_is_empty(curve: Curve, lo: int, hi: int) -> None:
-    cells = counted(curve, Fraction(1, 10), 3).cells(lo, hi)
+    cells = count_estimator(curve, Fraction(1, 10), 3).cells(lo, hi)
     (begin, _, _), (_, end, _) = cells[0], cells[-1]
     assert (begin, end) == (None, None)
     for (_, before, _), (after, last, _) in pairwise(cells):

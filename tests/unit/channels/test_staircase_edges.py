@@ -49,10 +49,10 @@ def test_above_the_cut_a_value_is_kept_as_often_as_noise_reaches_it(
     limit: int, kept: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three above the cut: kept with the chance that geometric noise is at least 2."""
-    monkeypatch.setattr(staircase, "_tilted", lambda *_: np.array([8]))
+    monkeypatch.setattr(staircase, "_tilted_noise", lambda *_: np.array([8]))
     monkeypatch.setattr(staircase, "two_sided_geometric", lambda *_: np.array([0]))
     monkeypatch.setattr(staircase, "geometric", lambda *_: np.array([limit]))
-    values, found = staircase._tried((Fraction(1), HALF), (9, 5), 1, 1, ScriptedSource())
+    values, found = staircase._try_bins((Fraction(1), HALF), (9, 5), 1, 1, ScriptedSource())
     assert (values.tolist(), found.tolist()) == ([8], [kept])
 
 

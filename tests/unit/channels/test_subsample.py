@@ -21,7 +21,7 @@ from hubbub.channels.subsample import Subsampled
 from hubbub.errors import FloatRefused, Refused, WrongUse
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import DifferentialPrivacy
-from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.indistinguishability import subsampled_loss
 from hubbub.guarantees.verdict import Proved, Refuted, Undecided
 from hubbub.noise.binomial import binomial
 from hubbub.noise.source import ScriptedSource
@@ -85,8 +85,8 @@ def test_a_rate_of_one_changes_nothing() -> None:
     inner = NoisyBelow(4, HALF)
     thinned = Subsampled(Fraction(1), inner)
     assert thinned.law(3) == inner.law(3)
-    assert thinned.unbiased
-    assert not Subsampled(TENTH, inner).unbiased
+    assert thinned.is_unbiased
+    assert not Subsampled(TENTH, inner).is_unbiased
     drawn, plain = (c.release(np.arange(9), ScriptedSource.from_label("one")).values for c in (thinned, inner))
     assert drawn.tolist() == plain.tolist()
 
@@ -195,7 +195,7 @@ def test_noise_that_is_not_marked_hides_more(k: int, epsilon: str, at: str, mark
 
 def test_a_pure_channel_is_amplified() -> None:
     channel = Subsampled(TENTH, Geometric(HALF))
-    assert channel.claim == DifferentialPrivacy(epsilon=mixed(HALF, TENTH))
+    assert channel.claim == DifferentialPrivacy(epsilon=subsampled_loss(HALF, TENTH))
     assert isinstance(decide(channel, channel.claim, 20), Proved)
     assert isinstance(channel.claim.epsilon, Fraction)
     # It is nearly tight: a little less is refuted by a small count.
@@ -207,7 +207,7 @@ def test_a_pure_channel_is_amplified() -> None:
 def test_the_delta_of_a_channel_is_amplified_too() -> None:
     inner = OutlierNoisy.with_alpha(4, 1, 3)
     channel = Subsampled(TENTH, inner)
-    assert channel.claim == DifferentialPrivacy(epsilon=mixed(Fraction(1), TENTH), delta=TENTH * inner.delta)
+    assert channel.claim == DifferentialPrivacy(epsilon=subsampled_loss(Fraction(1), TENTH), delta=TENTH * inner.delta)
     assert isinstance(decide(channel, channel.claim, 20), Proved)
 
 
@@ -243,13 +243,13 @@ def test_what_is_not_known_is_refused() -> None:
         _ = channel.claim
     # Its proofs still bound every count: a slope without end stays as steep, from a lower start.
     (proof,) = channel.proofs
-    assert (proof.curve.at(1), proof.curve.pieces[0].rate) == (mixed(TENTH, TENTH), TENTH)
+    assert (proof.curve.at(1), proof.curve.pieces[0].rate) == (subsampled_loss(TENTH, TENTH), TENTH)
     assert isinstance(decide(channel, DifferentialPrivacy(epsilon=Fraction(1)), 10), Undecided)
 
 
 def test_proofs_are_mixed_level_by_level() -> None:
     proofs = Subsampled(TENTH, NoisyBelow(20, Fraction(1))).proofs
-    assert proofs[0].curve.at(19) == mixed(Fraction(1), TENTH)
+    assert proofs[0].curve.at(19) == subsampled_loss(Fraction(1), TENTH)
     assert proofs[0].curve.at(20) is INFINITY
     assert proofs[0].delta == 0
     assert proofs[1].reason.startswith("Theorem A")

@@ -11,7 +11,7 @@ from hubbub.graphs.graph import Graph
 def communities(graph: Graph, resolution: float, least: int, seed: int = 1) -> NDArray[np.int64]:
     """Each vertex's community, numbered from 0; -1 for those in communities of fewer than `least`."""
     rng = np.random.default_rng(seed)
-    one = np.repeat(np.arange(graph.listed), np.diff(graph.starts))
+    one = np.repeat(np.arange(graph.listed_vertices), np.diff(graph.starts))
     links: list[dict[int, float]] = [{} for _ in range(graph.vertices)]
     for a, b in zip(one.tolist(), graph.ends.tolist(), strict=True):
         links[a][b] = links[b][a] = 1.0

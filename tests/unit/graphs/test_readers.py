@@ -183,7 +183,7 @@ def test_too_few_declared_vertices_are_refused_and_many_take_no_room(tmp_path: P
     with pytest.raises(Refused, match="more people than the declared number"):
         load(tmp_path / "links.csv", vertices=2)
     found = load(tmp_path / "links.csv", vertices=2**31 - 1)
-    assert (facts(found).components, found.listed) == (2**31 - 3, 3)
+    assert (facts(found).components, found.listed_vertices) == (2**31 - 3, 3)
     with pytest.raises(WrongUse, match="at most 2\\^31"):
         simple(np.array([0]), np.array([1]), 2**31)
 

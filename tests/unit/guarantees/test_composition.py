@@ -44,7 +44,7 @@ from hubbub.guarantees.definitions import (
     TwoSamples,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import Derivation, stated
+from hubbub.guarantees.derivation import Derivation, state_promise
 from hubbub.guarantees.implications import outlier_to_differential
 from hubbub.numeric.exact import INFINITY, Loss, to_float
 
@@ -53,19 +53,19 @@ HALF, MILLIONTH, ONE = Fraction(1, 2), Fraction(1, 10**6), Fraction(1)
 
 def dp(epsilon: Loss, delta: Fraction = Fraction(0), *, replace: bool = False, group: int = 1) -> Derivation:
     neighbours = Neighbours.REPLACE if replace else Neighbours.ADD_REMOVE
-    return stated(DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=neighbours, group=group))
+    return state_promise(DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=neighbours, group=group))
 
 
 def zk(aggregate: Aggregate, epsilon: Loss = HALF, delta: Fraction = MILLIONTH, group: int = 1) -> Derivation:
-    return stated(ZeroKnowledge(epsilon=epsilon, delta=delta, aggregate=aggregate, group=group))
+    return state_promise(ZeroKnowledge(epsilon=epsilon, delta=delta, aggregate=aggregate, group=group))
 
 
 def cb(k: int = 10, epsilon: Loss = HALF) -> Derivation:
-    return stated(CrowdBlending(k=k, epsilon=epsilon))
+    return state_promise(CrowdBlending(k=k, epsilon=epsilon))
 
 
 def outlier(text: str, delta: Fraction = Fraction(0)) -> Derivation:
-    return stated(OutlierPrivacy(curve=read(text).curve, delta=delta))
+    return state_promise(OutlierPrivacy(curve=read(text).curve, delta=delta))
 
 
 def robust(low: str, high: str, highest: str, exempt: int) -> RobustSample:
@@ -187,7 +187,9 @@ def test_theorem_a4_one_sample_for_several_queries() -> None:
 
 
 def test_curves_add_on_one_partition() -> None:
-    result = outlier_same_partition(outlier("1:0.1,5:1", MILLIONTH), stated(SimpleOutlier(k=4, epsilon=ONE)), dp(HALF))
+    result = outlier_same_partition(
+        outlier("1:0.1,5:1", MILLIONTH), state_promise(SimpleOutlier(k=4, epsilon=ONE)), dp(HALF)
+    )
     assert result.conclusion == OutlierPrivacy(curve=read("1:0.85,5:inf").curve, delta=MILLIONTH)
     assert any("same public partition" in text for text in result.all_assumptions())
     with pytest.raises(Refused, match="only simple and staircase"):
@@ -232,7 +234,7 @@ def test_compose_picks_the_theorem_in_either_order() -> None:
         (cb(), dp(ONE), False),
         (outlier("1"), outlier("slope:1"), True),
         (outlier("1"), dp(ONE), True),
-        (stated(SimpleOutlier(k=3, epsilon=ONE)), outlier("1"), True),
+        (state_promise(SimpleOutlier(k=3, epsilon=ONE)), outlier("1"), True),
     ]
     for first, second, same in pairs:
         one, two = (compose(*order, same_partition=same) for order in ((first, second), (second, first)))
@@ -251,11 +253,11 @@ def test_compose_picks_the_theorem_in_either_order() -> None:
         (zk(RandomSample(k=1)), dp(HALF, replace=True), "no theorem composes"),
         (zk(RandomSample(k=1)), outlier("1"), "no theorem composes"),
         (
-            stated(DistributionalPrivacy(epsilon=HALF, sample=BernoulliSample(p=HALF))),
-            stated(DistributionalPrivacy(epsilon=HALF, sample=BernoulliSample(p=HALF))),
+            state_promise(DistributionalPrivacy(epsilon=HALF, sample=BernoulliSample(p=HALF))),
+            state_promise(DistributionalPrivacy(epsilon=HALF, sample=BernoulliSample(p=HALF))),
             "no theorem composes",
         ),
-        (stated(OutlierGroup(k=1, size=1, epsilon=HALF)), dp(HALF), "no theorem composes"),
+        (state_promise(OutlierGroup(k=1, size=1, epsilon=HALF)), dp(HALF), "no theorem composes"),
     ],
 )
 def test_compose_refuses_what_it_does_not_understand(first: Derivation, second: Derivation, reason: str) -> None:

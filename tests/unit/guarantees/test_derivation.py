@@ -8,15 +8,17 @@ import pytest
 
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy
-from hubbub.guarantees.derivation import Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.derivation import Assumption, Derivation, Theorem, state_promise, texts
 from hubbub.guarantees.people import People, Whose
 from hubbub.numeric.exact import INFINITY
 
 A, B, C = (Assumption(name, name) for name in "abc")
 X = Theorem("x", "Theorem X", "here")
 
-ONE = stated(DifferentialPrivacy(epsilon=Fraction(1)), assumptions=(A, B))
-TWO = stated(DifferentialPrivacy(epsilon=Fraction(2)), theorem=Theorem("3", "Example 3", "a paper"), assumptions=(B,))
+ONE = state_promise(DifferentialPrivacy(epsilon=Fraction(1)), assumptions=(A, B))
+TWO = state_promise(
+    DifferentialPrivacy(epsilon=Fraction(2)), theorem=Theorem("3", "Example 3", "a paper"), assumptions=(B,)
+)
 
 
 def joined(*premises: Derivation) -> Derivation:
@@ -65,7 +67,7 @@ def test_a_theorem_refuses_what_it_does_not_start_from() -> None:
 
 def test_a_conclusion_is_about_the_people_of_its_premises() -> None:
     table, kept = People(person="id"), People(whose=Whose.KEPT_ROWS, person="id")
-    first, second = (stated(ONE.conclusion, people=people) for people in (table, kept))
+    first, second = (state_promise(ONE.conclusion, people=people) for people in (table, kept))
     assert joined(first, first).people == table
     assert joined(ONE).people is None
     moved = Derivation(conclusion=ONE.conclusion, theorem=X, premises=(second,), people=table)
@@ -74,7 +76,7 @@ def test_a_conclusion_is_about_the_people_of_its_premises() -> None:
 
 def test_premises_about_unlike_people_are_refused() -> None:
     several = (People(), People(person="id"), People(person="name"), People(whose=Whose.POPULATION), None)
-    steps = [stated(ONE.conclusion, people=people) for people in several]
+    steps = [state_promise(ONE.conclusion, people=people) for people in several]
     for i, one in enumerate(steps):
         for other in steps[:i]:
             with pytest.raises(Refused, match="promises about unlike people do not add up"):
@@ -82,7 +84,7 @@ def test_premises_about_unlike_people_are_refused() -> None:
 
 
 def test_what_goes_in_and_what_comes_out_are_told_apart_by_name() -> None:
-    step = stated(ONE.conclusion, numbers=texts(p=1, epsilon_out=2))
+    step = state_promise(ONE.conclusion, numbers=texts(p=1, epsilon_out=2))
     assert step.inputs == (("p", "1"),)
 
 

@@ -8,20 +8,20 @@ import pytest
 
 from hubbub.errors import Refused
 from hubbub.guarantees.definitions import BernoulliSample, DifferentialPrivacy, DistributionalPrivacy, Neighbours
-from hubbub.guarantees.derivation import stated
+from hubbub.guarantees.derivation import state_promise
 from hubbub.guarantees.implications import differential_to_distributional
 
 SAMPLE = BernoulliSample(p=Fraction(1, 10))
 
 
 def test_definition_21_differential_to_distributional() -> None:
-    given = stated(DifferentialPrivacy(epsilon=Fraction(1, 2), delta=Fraction(1, 10**9)))
+    given = state_promise(DifferentialPrivacy(epsilon=Fraction(1, 2), delta=Fraction(1, 10**9)))
     found = differential_to_distributional(given, sample=SAMPLE)
     assert found.conclusion == DistributionalPrivacy(epsilon=Fraction(1, 2), delta=Fraction(1, 10**9), sample=SAMPLE)
     assert found.premises == (given,)
 
 
 def test_not_under_replacement() -> None:
-    given = stated(DifferentialPrivacy(epsilon=Fraction(1, 2), neighbours=Neighbours.REPLACE))
+    given = state_promise(DifferentialPrivacy(epsilon=Fraction(1, 2), neighbours=Neighbours.REPLACE))
     with pytest.raises(Refused, match="add/remove"):
         differential_to_distributional(given, sample=SAMPLE)

@@ -19,7 +19,7 @@ from hubbub.guarantees.definitions import (
     SimpleOutlier,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import Derivation, stated
+from hubbub.guarantees.derivation import Derivation, state_promise
 from hubbub.guarantees.implications import (
     differential_group,
     outlier_group,
@@ -35,7 +35,7 @@ SAMPLE = RandomSample(k=100, n=10_000)
 
 
 def zk(epsilon: Loss = HALF, delta: Fraction = MILLIONTH, group: int = 1) -> Derivation:
-    return stated(ZeroKnowledge(epsilon=epsilon, delta=delta, aggregate=SAMPLE, group=group))
+    return state_promise(ZeroKnowledge(epsilon=epsilon, delta=delta, aggregate=SAMPLE, group=group))
 
 
 def promised(derivation: Derivation) -> ZeroKnowledge:
@@ -48,7 +48,7 @@ def near(value: Loss, expected: float) -> bool:
 
 
 def test_group_privacy_of_differential_privacy() -> None:
-    premise = stated(DifferentialPrivacy(epsilon=HALF, delta=MILLIONTH, neighbours=Neighbours.REPLACE))
+    premise = state_promise(DifferentialPrivacy(epsilon=HALF, delta=MILLIONTH, neighbours=Neighbours.REPLACE))
     result = differential_group(premise, group=3).conclusion
     assert isinstance(result, DifferentialPrivacy)
     assert (result.epsilon, result.group, result.neighbours) == (Fraction(3, 2), 3, Neighbours.REPLACE)
@@ -56,7 +56,7 @@ def test_group_privacy_of_differential_privacy() -> None:
 
 
 def test_groups_are_taken_in_blocks_of_what_is_known() -> None:
-    pairs = stated(DifferentialPrivacy(epsilon=HALF, group=2))
+    pairs = state_promise(DifferentialPrivacy(epsilon=HALF, group=2))
     assert [differential_group(pairs, group=c).conclusion for c in (1, 2, 3, 4)] == [
         DifferentialPrivacy(epsilon=epsilon, group=c)
         for c, epsilon in ((1, HALF), (2, HALF), (3, 2 * HALF), (4, 2 * HALF))
@@ -92,7 +92,7 @@ def test_proposition_5_counts_the_samples_that_meet_the_group() -> None:
 
 def test_proposition_5_needs_a_sample_of_known_size() -> None:
     for aggregate in (RandomSample(k=10), BernoulliSample(p=HALF)):
-        premise = stated(ZeroKnowledge(epsilon=HALF, aggregate=aggregate))
+        premise = state_promise(ZeroKnowledge(epsilon=HALF, aggregate=aggregate))
         with pytest.raises(Refused, match="with n known"):
             zero_knowledge_group_by_sampling(premise, group=2)
     with pytest.raises(Refused, match="does not fit"):
@@ -100,9 +100,9 @@ def test_proposition_5_needs_a_sample_of_known_size() -> None:
 
 
 def test_proposition_7_groups_of_outliers() -> None:
-    pure = to_outlier(stated(SimpleOutlier(k=100, epsilon=Fraction(1))))
+    pure = to_outlier(state_promise(SimpleOutlier(k=100, epsilon=Fraction(1))))
     assert outlier_group(pure, k=100, size=100).conclusion == OutlierGroup(k=100, size=100, epsilon=Fraction(1))
-    noisy = to_outlier(stated(SimpleOutlier(k=100, epsilon=Fraction(1), delta=MILLIONTH)))
+    noisy = to_outlier(state_promise(SimpleOutlier(k=100, epsilon=Fraction(1), delta=MILLIONTH)))
     result = outlier_group(noisy, k=100, size=100).conclusion
     assert isinstance(result, OutlierGroup)
     assert result.epsilon == 1
@@ -110,6 +110,6 @@ def test_proposition_7_groups_of_outliers() -> None:
 
 
 def test_proposition_7_promises_nothing_where_the_curve_does_not() -> None:
-    premise = stated(OutlierPrivacy(curve=read("1:0.1,5:inf").curve))
+    premise = state_promise(OutlierPrivacy(curve=read("1:0.1,5:inf").curve))
     assert outlier_group(premise, k=4, size=2).conclusion == OutlierGroup(k=4, size=2, epsilon=Fraction(1, 5))
     assert outlier_group(premise, k=5, size=2).conclusion == OutlierGroup(k=5, size=2, epsilon=INFINITY)

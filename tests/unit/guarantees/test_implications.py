@@ -24,7 +24,7 @@ from hubbub.guarantees.definitions import (
     StaircaseOutlier,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import Derivation, stated
+from hubbub.guarantees.derivation import Derivation, state_promise
 from hubbub.guarantees.implications import (
     add_remove_to_replace,
     always_blending_to_differential,
@@ -47,11 +47,11 @@ HALF, MILLIONTH = Fraction(1, 2), Fraction(1, 10**6)
 
 def dp(epsilon: Loss, delta: Fraction = Fraction(0), *, replace: bool = False, group: int = 1) -> Derivation:
     neighbours = Neighbours.REPLACE if replace else Neighbours.ADD_REMOVE
-    return stated(DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=neighbours, group=group))
+    return state_promise(DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=neighbours, group=group))
 
 
 def outlier(text: str, delta: Fraction = Fraction(0)) -> Derivation:
-    return stated(OutlierPrivacy(curve=read(text).curve, delta=delta))
+    return state_promise(OutlierPrivacy(curve=read(text).curve, delta=delta))
 
 
 def near(value: Loss, expected: float) -> bool:
@@ -59,7 +59,7 @@ def near(value: Loss, expected: float) -> bool:
 
 
 def test_proposition_7_zero_knowledge_implies_differential_at_twice_epsilon() -> None:
-    premise = stated(ZeroKnowledge(epsilon=HALF, delta=MILLIONTH, aggregate=RandomSample(k=3), group=4))
+    premise = state_promise(ZeroKnowledge(epsilon=HALF, delta=MILLIONTH, aggregate=RandomSample(k=3), group=4))
     result = zero_knowledge_to_differential(premise).conclusion
     assert isinstance(result, DifferentialPrivacy)
     assert (result.epsilon, result.neighbours, result.group) == (Fraction(1), Neighbours.REPLACE, 4)
@@ -170,7 +170,7 @@ def test_crowd_blending_has_no_delta() -> None:
     calls: list[Callable[[], Derivation]] = [
         lambda: differential_to_crowd_blending(dp(HALF, MILLIONTH), k=2),
         lambda: outlier_to_crowd_blending(outlier("1", MILLIONTH), k=2),
-        lambda: simple_outlier_to_crowd_blending(stated(SimpleOutlier(k=2, epsilon=HALF, delta=MILLIONTH))),
+        lambda: simple_outlier_to_crowd_blending(state_promise(SimpleOutlier(k=2, epsilon=HALF, delta=MILLIONTH))),
     ]
     for call in calls:
         with pytest.raises(Refused, match="crowd-blending has no delta"):
@@ -185,12 +185,12 @@ def test_proposition_10_differential_implies_simple_outlier() -> None:
 
 
 def test_proposition_12_simple_outlier_implies_crowd_blending() -> None:
-    result = simple_outlier_to_crowd_blending(stated(SimpleOutlier(k=100, epsilon=Fraction(1)))).conclusion
+    result = simple_outlier_to_crowd_blending(state_promise(SimpleOutlier(k=100, epsilon=Fraction(1)))).conclusion
     assert result == CrowdBlending(k=101, epsilon=Fraction(1, 100))
 
 
 def test_proposition_12_agrees_with_its_form_for_curves() -> None:
-    simple = stated(SimpleOutlier(k=100, epsilon=Fraction(1)))
+    simple = state_promise(SimpleOutlier(k=100, epsilon=Fraction(1)))
     by_curve = outlier_to_crowd_blending(to_outlier(simple), k=101)
     assert by_curve.conclusion == simple_outlier_to_crowd_blending(simple).conclusion
 
@@ -227,7 +227,7 @@ def test_definition_17_simple_and_staircase_are_curves() -> None:
         SimpleOutlier(k=3, epsilon=HALF, delta=MILLIONTH),
         StaircaseOutlier(thresholds=(9, 3), epsilons=(INFINITY, HALF, Fraction(0))),
     ):
-        assert to_outlier(stated(guarantee)).conclusion == guarantee.as_outlier()
+        assert to_outlier(state_promise(guarantee)).conclusion == guarantee.as_outlier()
     already = outlier("1")
     assert to_outlier(already) is already
     with pytest.raises(Refused, match="only simple and staircase"):
@@ -251,9 +251,9 @@ PREMISES = [
     dp(HALF),
     dp(HALF, replace=True),
     outlier("1"),
-    stated(SimpleOutlier(k=2, epsilon=HALF)),
-    stated(CrowdBlending(k=2, epsilon=HALF)),
-    stated(ZeroKnowledge(epsilon=HALF, aggregate=BernoulliSample(p=HALF))),
+    state_promise(SimpleOutlier(k=2, epsilon=HALF)),
+    state_promise(CrowdBlending(k=2, epsilon=HALF)),
+    state_promise(ZeroKnowledge(epsilon=HALF, aggregate=BernoulliSample(p=HALF))),
 ]
 
 
@@ -318,7 +318,7 @@ def test_replacing_somebody_costs_the_old_crowd_and_the_new_one(left: int, joine
 
 
 def test_proposition_12_prints_the_numbers_that_it_concludes() -> None:
-    step = simple_outlier_to_crowd_blending(stated(SimpleOutlier(k=100, epsilon=Fraction(1))))
+    step = simple_outlier_to_crowd_blending(state_promise(SimpleOutlier(k=100, epsilon=Fraction(1))))
     assert dict(step.numbers) == {"k": "100", "epsilon": "1", "k_out": "101", "epsilon_out": "0.01"}
     curve = outlier_to_crowd_blending(outlier("1:0.1,5:0.5"), k=6)
     assert dict(curve.numbers) == {"k": "6", "epsilon_out": "0.5"}

@@ -42,7 +42,7 @@ from hubbub.guarantees.definitions import (
     TwoSamples,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import TO_REPLACE, Derivation, Theorem, stated
+from hubbub.guarantees.derivation import TO_REPLACE, Derivation, Theorem, state_promise
 from hubbub.guarantees.implications import weaken
 from hubbub.guarantees.neighbours import check_number, one_relation
 from hubbub.guarantees.people import People, Whose
@@ -172,7 +172,7 @@ def test_a_rule_refuses_unlike_relations_or_names_the_theorem_that_converts(name
     rule = RULES[name]
     answered = 0
     for given in product(EXAMPLES, repeat=_premises(rule)):
-        for found in _applied(rule, tuple(stated(each) for each in given)):
+        for found in _applied(rule, tuple(state_promise(each) for each in given)):
             answered += 1
             assert _unsaid(found) == [], (given, str(found.conclusion))
             relations = {each.neighbours for each in given} | {found.conclusion.neighbours}
@@ -187,9 +187,9 @@ def test_saying_less_keeps_the_relation(under: Neighbours) -> None:
         for weak in EXAMPLES:
             if strong.neighbours is not weak.neighbours:
                 with pytest.raises(Refused):
-                    weaken(stated(strong), to=weak)
+                    weaken(state_promise(strong), to=weak)
     less = DifferentialPrivacy(epsilon=Fraction(2), neighbours=under)
-    assert weaken(stated(DifferentialPrivacy(epsilon=ONE, neighbours=under)), to=less).conclusion == less
+    assert weaken(state_promise(DifferentialPrivacy(epsilon=ONE, neighbours=under)), to=less).conclusion == less
 
 
 # --- the type itself --------------------------------------------------------------------------------------------------
@@ -203,17 +203,17 @@ def test_a_derivation_that_changes_the_relation_unsaid_cannot_be_written_down() 
         right = conclusion is premise
         for theorem in (silent, said):
             if right or (theorem is said and premise is private):
-                Derivation(conclusion=conclusion, theorem=theorem, premises=(stated(premise),))
+                Derivation(conclusion=conclusion, theorem=theorem, premises=(state_promise(premise),))
             else:
                 with pytest.raises(Refused, match="does not lead from"):
-                    Derivation(conclusion=conclusion, theorem=theorem, premises=(stated(premise),))
+                    Derivation(conclusion=conclusion, theorem=theorem, premises=(state_promise(premise),))
 
 
 def test_nobody_comes_or_goes_where_the_vertices_stay() -> None:
     vertices = People(whose=Whose.VERTEX)
-    stated(DifferentialPrivacy(epsilon=ONE, neighbours=REPLACE), people=vertices)
+    state_promise(DifferentialPrivacy(epsilon=ONE, neighbours=REPLACE), people=vertices)
     with pytest.raises(Refused, match="comes or goes"):
-        stated(DifferentialPrivacy(epsilon=ONE), people=vertices)
+        state_promise(DifferentialPrivacy(epsilon=ONE), people=vertices)
 
 
 def test_an_enforced_number_refuses_every_promise_about_somebody_who_comes_or_goes() -> None:
@@ -227,7 +227,7 @@ def test_an_enforced_number_refuses_every_promise_about_somebody_who_comes_or_go
 
 
 def test_sums_of_unlike_promises_are_refused_by_all_theorems_of_many_releases() -> None:
-    unlike = [stated(DifferentialPrivacy(epsilon=ONE, neighbours=each)) for each in Neighbours]
+    unlike = [state_promise(DifferentialPrivacy(epsilon=ONE, neighbours=each)) for each in Neighbours]
     sums = {"grown": VALUES["grown"], "basic": Fraction(2)}
     for rule, words in ((differential_beforehand, {}), (differential_so_far, {}), (differential_of_sums, sums)):
         with pytest.raises(Refused, match="one neighbouring relation"):
@@ -240,9 +240,9 @@ def test_sums_of_unlike_promises_are_refused_by_all_theorems_of_many_releases() 
 def test_a_sample_of_people_chosen_one_by_one_does_not_amplify_replacement() -> None:
     """The mechanism that publishes how many it got is 0-DP under replacement, and on the sample tells who came in."""
     for rule in (differential_beforehand, differential_so_far):
-        added = stated(DifferentialPrivacy(epsilon=ONE))
+        added = state_promise(DifferentialPrivacy(epsilon=ONE))
         assert rule(added, added, at_delta=SMALL, rates=[HALF, ONE]).conclusion.neighbours is ADD_REMOVE
-        swapped = stated(DifferentialPrivacy(epsilon=ONE, neighbours=REPLACE))
+        swapped = state_promise(DifferentialPrivacy(epsilon=ONE, neighbours=REPLACE))
         assert rule(swapped, swapped, at_delta=SMALL).conclusion.neighbours is REPLACE
         with pytest.raises(Refused, match="under add/remove alone"):
             rule(swapped, swapped, at_delta=SMALL, rates=[HALF, ONE])

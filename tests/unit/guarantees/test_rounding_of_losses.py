@@ -30,7 +30,7 @@ def test_without_a_delta_losses_without_a_divisor_cost_their_sum() -> None:
 def test_noise_has_a_variance_and_a_swap_of_signs_is_twice_as_far() -> None:
     with pytest.raises(WrongUse, match="variance above 0"):
         GaussianNoise(s2=Fraction(0))
-    noise = GaussianNoise(s2=Fraction(5), squared=Fraction(3), moved=3, signed=True).swapped()
+    noise = GaussianNoise(s2=Fraction(5), squared=Fraction(3), moved=3, signed=True).under_replacement()
     assert (noise.squared, noise.moved, noise.ones) == (12, 6, False)
 
 

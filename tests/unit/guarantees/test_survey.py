@@ -12,9 +12,9 @@ import pytest
 import hubbub
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
-from hubbub.guarantees.derivation import Theorem, stated
+from hubbub.guarantees.derivation import Theorem, state_promise
 from hubbub.guarantees.people import People
-from hubbub.guarantees.survey import PoissonSurvey, surveyed
+from hubbub.guarantees.survey import PoissonSurvey, promise_to_population
 from hubbub.ledger.ledger import Ledger
 
 FINE = Fraction(1, 10**9)
@@ -86,9 +86,9 @@ def test_a_survey_that_is_none_is_one_sentence(words: dict[str, Any]) -> None:
     ],
 )
 def test_it_starts_from_one_person_without_a_delta(claim: DifferentialPrivacy) -> None:
-    premise = stated(claim, theorem=Theorem("x", "a premise", "here"), people=People(person="id"))
+    premise = state_promise(claim, theorem=Theorem("x", "a premise", "here"), people=People(person="id"))
     with pytest.raises(Refused, match="one person added or removed, without a delta"):
-        surveyed(premise, PoissonSurvey(weight="w", largest=Fraction(10), step=Fraction(1)))
+        promise_to_population(premise, PoissonSurvey(weight="w", largest=Fraction(10), step=Fraction(1)))
 
 
 # --- in the ledger --------------------------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ from hubbub.guarantees.definitions import (
     TailoredPrivacy,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import stated
+from hubbub.guarantees.derivation import state_promise
 from hubbub.guarantees.implications import weaken, weaken_aggregate
 from hubbub.numeric.exact import INFINITY
 
@@ -65,10 +65,10 @@ STRICTLY_WEAKER: list[tuple[Guarantee, Guarantee]] = [
 
 @pytest.mark.parametrize(("strong", "weak"), STRICTLY_WEAKER, ids=lambda g: str(g))
 def test_weakening_goes_one_way(strong: Guarantee, weak: Guarantee) -> None:
-    assert weaken(stated(strong), to=weak).conclusion == weak
-    assert weaken(stated(strong), to=strong).conclusion == strong
+    assert weaken(state_promise(strong), to=weak).conclusion == weak
+    assert weaken(state_promise(strong), to=strong).conclusion == strong
     with pytest.raises(Refused, match="does not follow"):
-        weaken(stated(weak), to=strong)
+        weaken(state_promise(weak), to=strong)
 
 
 @pytest.mark.parametrize(
@@ -85,11 +85,11 @@ def test_weakening_goes_one_way(strong: Guarantee, weak: Guarantee) -> None:
 )
 def test_another_notion_is_not_a_weakening(premise: Guarantee, to: Guarantee) -> None:
     with pytest.raises(Refused, match="does not follow"):
-        weaken(stated(premise), to=to)
+        weaken(state_promise(premise), to=to)
 
 
 def test_a_smaller_sample_is_zero_knowledge_with_respect_to_a_larger() -> None:
-    premise = stated(ZeroKnowledge(epsilon=ONE, delta=TENTH, aggregate=rs(5), group=3))
+    premise = state_promise(ZeroKnowledge(epsilon=ONE, delta=TENTH, aggregate=rs(5), group=3))
     result = weaken_aggregate(premise, aggregate=rs(50))
     assert result.conclusion == ZeroKnowledge(epsilon=ONE, delta=TENTH, aggregate=rs(50), group=3)
     with pytest.raises(Refused, match="not known to include"):
@@ -97,4 +97,4 @@ def test_a_smaller_sample_is_zero_knowledge_with_respect_to_a_larger() -> None:
     with pytest.raises(Refused, match="not known to include"):
         weaken_aggregate(premise, aggregate=BernoulliSample(p=ONE))
     with pytest.raises(Refused, match="starts from zero-knowledge"):
-        weaken_aggregate(stated(DifferentialPrivacy(epsilon=ONE)), aggregate=rs(4))
+        weaken_aggregate(state_promise(DifferentialPrivacy(epsilon=ONE)), aggregate=rs(4))

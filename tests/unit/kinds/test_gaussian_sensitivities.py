@@ -91,7 +91,7 @@ def test_counts_shares_and_means_of_rows(bounds: dict[str, int], bins: int) -> N
         assert not say.ones or max(max(map(abs, each), default=0) for each in vectors) <= 1
         assert not any(x < 0 for each in vectors for x in each), "which is why two people are sqrt 2 apart at most"
         apart = max(sum((x - y) ** 2 for x, y in zip(one, other, strict=True)) for one in vectors for other in vectors)
-        assert apart <= say.gaussian(Fraction(4)).swapped().squared
+        assert apart <= say.gaussian(Fraction(4)).under_replacement().squared
 
 
 @pytest.mark.parametrize("distinct", [1, 2, 3])
@@ -133,7 +133,7 @@ def test_sums_with_a_cap(low: int, high: int, caps: dict[str, int], bounds: dict
     assert found.moved >= many
     assert found.signed or not any(x < 0 for each_ in vectors for x in each_) or high < 0
     apart = max(sum((x - y) ** 2 for x, y in zip(one, other, strict=True)) for one in vectors for other in vectors)
-    assert apart <= found.gaussian(Fraction(4)).swapped().squared
+    assert apart <= found.gaussian(Fraction(4)).under_replacement().squared
 
 
 @pytest.mark.parametrize("sizes", [(2,), (3,), (2, 2), (2, 3), (3, 1), (2, 2, 2), (3, 2, 2)])
@@ -162,7 +162,7 @@ def test_residuals_of_tables_by_people_with_several_rows(sizes: tuple[int, ...],
             for axis, size in enumerate(vector.shape):
                 vector = size * vector - vector.sum(axis=axis, keepdims=True)
             worst = max(worst, Fraction(int((vector**2).sum())))
-        paid = tables.cells(below) ** 2 * tables.moved(below)
+        paid = tables.cells(below) ** 2 * tables.squared_sensitivity(below)
         assert worst <= paid
         if l1 == 1 or not below:
             assert worst == paid

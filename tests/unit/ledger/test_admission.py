@@ -23,7 +23,7 @@ from hubbub.guarantees.definitions import (
     OutlierPrivacy,
     ZeroKnowledge,
 )
-from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.indistinguishability import subsampled_loss
 from hubbub.guarantees.people import People, Whose
 from hubbub.kinds.histogram.request import histogram
 from hubbub.ledger.admission import ADAPTIVE_DELTA, UNCHANGED, Entered, Totals, admit, totals
@@ -49,7 +49,7 @@ def refused(*names: str) -> str:
 
 def test_differential_privacy_adds() -> None:
     found = together("plain", "plain by b", "two bins", "group", "sampled plain").differential.guarantee
-    sampled = mixed(Fraction(1), Fraction(1, 10))  # of the two that a sample leaves, the smaller
+    sampled = subsampled_loss(Fraction(1), Fraction(1, 10))  # of the two that a sample leaves, the smaller
     assert isinstance(sampled, Fraction)
     assert found == DifferentialPrivacy(
         epsilon=1 + Fraction(1, 4) + 1 + Fraction(1, 10) + sampled
@@ -85,7 +85,7 @@ def test_one_release_without_a_sample_ends_zero_knowledge() -> None:
 
 def test_a4_questions_on_one_collected_sample_are_composed_inside() -> None:
     total = together("collected plain", "plain by b", "plain")
-    epsilon = mixed(Fraction(9, 4), Fraction(1, 20))
+    epsilon = subsampled_loss(Fraction(9, 4), Fraction(1, 20))
     assert total.zero_knowledge.guarantee == ZeroKnowledge(
         epsilon=epsilon, aggregate=BernoulliSample(p=Fraction(1, 20))
     )
@@ -133,7 +133,7 @@ def test_proposition_8_crowd_blending_with_differential() -> None:
 
 
 def test_proposition_8_with_noise_on_a_sample_takes_the_smaller_loss() -> None:
-    sampled = mixed(Fraction(1), Fraction(1, 10))
+    sampled = subsampled_loss(Fraction(1), Fraction(1, 10))
     assert isinstance(sampled, Fraction)
     assert together("crowd", "sampled plain").crowd_blending.guarantee == CrowdBlending(k=20, epsilon=2 * sampled)
 

@@ -92,12 +92,12 @@ def test_one_person_replaced_is_root_two_and_not_two() -> None:
     assert swapped.neighbours is Neighbours.REPLACE
     assert 1.3 < float(swapped.epsilon) < 1.75, "two steps would be 2, with a larger delta"
     assert swapped.delta == one.differential.delta  # type: ignore[union-attr]
-    true = delta_of(by_ones(Fraction("30.25"), 1).swapped(), swapped.epsilon)
+    true = delta_of(by_ones(Fraction("30.25"), 1).under_replacement(), swapped.epsilon)
     assert true <= swapped.delta
     pair = one.replaced_accountant
     assert pair is not None
     assert pair.neighbours is Neighbours.REPLACE
-    assert pair.gaussian == gaussian_total([by_ones(Fraction("30.25"), 1).swapped()])
+    assert pair.gaussian == gaussian_total([by_ones(Fraction("30.25"), 1).under_replacement()])
 
 
 # --- beside crowds (Proposition 8 with a Gaussian second release) ----------------------------------------------------
@@ -112,7 +112,7 @@ def test_proposition_8_with_gaussian_noise_says_its_delta() -> None:
     assert second.replacement_loss is not None
     assert (found.k, found.epsilon, found.delta) == (20, second.replacement_loss.epsilon, second.replacement_loss.delta)
     assert f", {found}"[2:].count(",") == 2, "(k, epsilon) without its delta is never printed"
-    assert found.delta >= delta_of(by_ones(Fraction("30.25"), 1).swapped(), found.epsilon) > 0
+    assert found.delta >= delta_of(by_ones(Fraction("30.25"), 1).under_replacement(), found.epsilon) > 0
 
 
 def test_two_tables_of_crowds_are_still_refused_and_so_is_found_noise_beside_crowds() -> None:

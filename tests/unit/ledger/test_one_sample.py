@@ -26,7 +26,7 @@ from hubbub.graphs.graph import neighbours
 from hubbub.graphs.statistics import Sampling, Statistic, bounds
 from hubbub.guarantees.accountant.sampled_counts import SampledCount, SampledCounts, joint_loss, one_after_another
 from hubbub.guarantees.definitions import DifferentialPrivacy, ExplorationSample, NeighbourhoodSample, ZeroKnowledge
-from hubbub.guarantees.derivation import stated
+from hubbub.guarantees.derivation import state_promise
 from hubbub.kinds.graph.request import statistics
 from hubbub.kinds.graph.spec import GraphSpec
 from hubbub.ledger.admission import Entered, enter_charge, totals
@@ -336,7 +336,9 @@ def test_an_impossible_sample_is_refused(numbers: tuple[int, int, int, int]) -> 
 
 def test_a_delta_has_no_place_on_one_sample() -> None:
     count = SampledCount(shift=Fraction(1), variance=Fraction(1), scale=Fraction(4))
-    leaf = stated(ZeroKnowledge(epsilon=Fraction(1), delta=Fraction(1, 10), aggregate=ExplorationSample(k=1, s=1)))
+    leaf = state_promise(
+        ZeroKnowledge(epsilon=Fraction(1), delta=Fraction(1, 10), aggregate=ExplorationSample(k=1, s=1))
+    )
     with pytest.raises(WrongUse, match="no delta"):
         one_after_another(leaf, leaf, k=1, explores=1, loss=joint_loss([count, count]))
 

@@ -47,7 +47,7 @@ def test_a_coin_that_hardly_ever_falls_heads_is_decided_by_all_its_bits() -> Non
 def test_of_many_coins_those_left_after_halving_have_the_rest_of_the_chance() -> None:
     # e^-3 2^4 is 0.79659.
     words = np.array([at(0.7965), at(0.7966)], dtype=np.uint64)
-    assert bernoulli._passed(Fraction(3), 4, words, ScriptedSource(then="more")) == 1
+    assert bernoulli._count_passed(Fraction(3), 4, words, ScriptedSource(then="more")) == 1
 
 
 def test_no_draw_at_all_is_an_empty_row() -> None:

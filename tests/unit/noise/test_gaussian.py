@@ -85,7 +85,7 @@ def test_a_coin_that_64_bits_do_not_decide_is_decided_by_more(rate: str) -> None
     for word, rest, said in ((tie, 0, True), (tie, LAST, False), (tie, more - 2, True), (tie, more + 2, False)):
         source = ScriptedSource([word, rest])
         assert bernoulli_exponential(np.array([float(r)]), lambda _: r, source).tolist() == [said]
-        assert source.left == 0, "the second word must have been asked for"
+        assert source.words_left == 0, "the second word must have been asked for"
     assert bernoulli_exponential(np.array([float(r)]), lambda _: r, ScriptedSource([tie - 1])).tolist() == [True]
     assert bernoulli_exponential(np.array([float(r)]), lambda _: r, ScriptedSource([tie + 1])).tolist() == [False]
 
@@ -110,7 +110,7 @@ def test_the_coins_that_balls_decide_have_the_rate_of_those_that_floats_decide(
         seen.append((near, rate))
         return np.zeros(size, dtype=np.int64)
 
-    monkeypatch.setattr(gaussian, "_kept", kept)
+    monkeypatch.setattr(gaussian, "_keep_proposals", kept)
     gaussian._fill_by_rejection(s2, np.empty(1, dtype=np.int64), ScriptedSource())
     gaussian._excess(s2, 7, 1, ScriptedSource())
     values = [-5000, -31, -1, 0, 1, 40, 3000]

@@ -260,7 +260,7 @@ def test_a_script_says_that_it_is_for_tests_alone() -> None:
 def test_a_script_plays_its_words_and_then_says_so() -> None:
     source = ScriptedSource([5, 0, 2**64 - 1])
     assert source.words(2).tolist() == [5, 0]
-    assert source.left == 1
+    assert source.words_left == 1
     with pytest.raises(WrongUse, match=r"script .* is over: 2 words were asked for and 1 of 3"):
         source.words(2)
     assert source.words(1).tolist() == [2**64 - 1]

@@ -50,7 +50,7 @@ def decide(table: CertifiedTable, word: int, *more: int) -> tuple[int, int]:
     """(cell, further words used) for U beginning with `word` and going on with `more`."""
     source = ScriptedSource(more)
     cell = int(table.sample_from(array(word), source)[0])
-    return cell, len(more) - source.left
+    return cell, len(more) - source.words_left
 
 
 # --- uncertain words --------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def test_only_the_uncertain_of_many_words_draw_more() -> None:
     words = array(0, THIRD, THIRD + 1, 2 * THIRD, 2 * THIRD + 1, THIRD, END - 1)
     source = ScriptedSource([0, 0, END - 1])  # for the three uncertain ones, in their order
     assert table.sample_from(words, source).tolist() == [0, 0, 1, 1, 2, 1, 2]
-    assert source.left == 0
+    assert source.words_left == 0
     assert words.tolist() == [0, THIRD, THIRD + 1, 2 * THIRD, 2 * THIRD + 1, THIRD, END - 1]
 
 

@@ -13,7 +13,7 @@ from hubbub.channels.mechanisms.gaussian import Gaussian
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.protocol import Channel
 from hubbub.kinds.statistic.intervals import of_sums
-from hubbub.numeric.clamped_interval import clamped, clamped_interval, clamped_intervals
+from hubbub.numeric.clamped_interval import clamp, clamped_interval, clamped_intervals
 from hubbub.numeric.exact import ball
 
 COVERAGE = Fraction(95, 100)
@@ -24,7 +24,7 @@ def test_whatever_is_drawn_a_truth_within_reach_stays_in_the_interval(most: int 
     for value in range(-12, 22):
         for reach in range(1, 8):
             low, high = clamped_interval(value, reach, 0, most)
-            assert low <= clamped(value, 0, most) <= high
+            assert low <= clamp(value, 0, most) <= high
             assert high - low >= min(reach, 9 if most is None else most), "never a certainty"
             held = [truth for truth in range((most or 40) + 1) if abs(value - truth) <= reach]
             assert all(low <= truth <= high for truth in held)

@@ -10,7 +10,7 @@ from hubbub.channels.catalogue import channel
 from hubbub.channels.law import SUPPRESSED
 from hubbub.channels.protocol import Channel
 from hubbub.channels.subsample import Subsampled
-from hubbub.plan.error import expected, one_bin
+from hubbub.plan.error import error_over_shape, one_bin
 from hubbub.plan.shape import Shape, even
 
 TAIL = Fraction(1, 10**14)
@@ -64,10 +64,10 @@ def test_a_sampled_bin_is_as_its_law_says(name: str, options: dict[str, object],
 def test_a_whole_histogram_is_the_mean_of_its_bins() -> None:
     shape = Shape(name="two", groups=((30, 2), (4, 3)))
     made = channel("exact-or-suppressed", k=10)
-    found = expected(made, None, shape)
+    found = error_over_shape(made, None, shape)
     assert found.error == pytest.approx(3 * 4 / 5)  # hidden bins are read as 0, the others are exact
     assert found.hidden_people == pytest.approx(12 / 72)
     assert found.hidden_bins == pytest.approx(3)
-    plain = expected(channel("geometric", epsilon=1), None, even(1000, 10))
+    plain = error_over_shape(channel("geometric", epsilon=1), None, even(1000, 10))
     assert plain.error == pytest.approx(1 / 1.1752011936438014)  # 1/sinh 1
     assert plain.hidden_people == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hubbub.errors import WrongUse
-from hubbub.plan.shape import even, read, shared, zipf
+from hubbub.plan.shape import divide_in_proportion, even, read, zipf
 
 
 def test_even_bins_differ_by_one_at_most() -> None:
@@ -28,9 +28,9 @@ def test_zipf_falls_like_one_over_i() -> None:
 
 
 def test_the_largest_remainders_get_the_rest() -> None:
-    assert shared([1, 1, 1], 4) == [2, 1, 1]
-    assert shared([5, 3, 2], 10) == [5, 3, 2]
-    assert sum(shared([1 / i for i in range(1, 20_001)], 123_457)) == 123_457
+    assert divide_in_proportion([1, 1, 1], 4) == [2, 1, 1]
+    assert divide_in_proportion([5, 3, 2], 10) == [5, 3, 2]
+    assert sum(divide_in_proportion([1 / i for i in range(1, 20_001)], 123_457)) == 123_457
 
 
 def test_public_counts_are_a_shape(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ import pytest
 
 from hubbub.errors import WrongUse
 from hubbub.query_classes.boosting import Boosting
-from hubbub.query_classes.choice import chosen, offers, parameters, restored
+from hubbub.query_classes.choice import choose_method, offers, parameters, restore_method
 from hubbub.query_classes.classes import parse
 from hubbub.query_classes.flat import Flat, PerQuery
 from hubbub.query_classes.setting import Setting
-from hubbub.query_classes.tails import farthest, selected
+from hubbub.query_classes.tails import farthest, selection_error
 from hubbub.query_classes.weights import Weights
 from hubbub.sampling.sanitize import Blank, inside
 
@@ -49,11 +49,11 @@ def test_the_best_is_first_and_all_are_named() -> None:
         assert (each.method is None) == (
             each.name in ("boosting", "residual", "split-tables", "square-root", "joint-tables")
         )
-        assert each.method is None or restored(parameters(each.method)) == each.method
+        assert each.method is None or restore_method(parameters(each.method)) == each.method
     said = {each.name: each.why_not for each in found}
     assert said["boosting"] == "what is proved about it says nothing about 1,000 people"
     boosted = {"name": "boosting", "rounds": 3, "draws": 5, "size": 2, "within": 0, "ramp": 7}
-    assert parameters(restored(boosted)) == boosted
+    assert parameters(restore_method(boosted)) == boosted
     none: tuple[dict[str, object], ...] = (
         {},
         {"name": "tree"},
@@ -64,17 +64,17 @@ def test_the_best_is_first_and_all_are_named() -> None:
     )
     for wrong in (*none, boosted | {"rounds": 4}, boosted | {"ramp": 0}, boosted | {"more": 1}):
         with pytest.raises(WrongUse):
-            restored(wrong)
+            restore_method(wrong)
 
 
 def test_mwem_wins_where_the_domain_is_too_large_to_noise_and_the_class_is_large() -> None:
     """All 3-way marginals of 22 bits and 5,000 people: |X| is not far below (epsilon k)^2, as theory A5 asks."""
     queries = parse("marginals:3", (2,) * 22)
     at = Setting(queries=queries, half_way=Fraction(1, 2), any_row=Fraction(1), doubt=DOUBT, rows=5000, outside=False)
-    assert isinstance(chosen(at), Weights)
-    assert chosen(at).bound(at) < 5000  # and says something
+    assert isinstance(choose_method(at), Weights)
+    assert choose_method(at).error_bound(at) < 5000  # and says something
     many = Setting(queries=queries, half_way=Fraction(1, 2), any_row=Fraction(1), doubt=DOUBT, rows=10**6)
-    assert isinstance(chosen(many), Flat)
+    assert isinstance(choose_method(many), Flat)
 
 
 def test_drv10_the_bound_of_boosting_with_its_constants() -> None:
@@ -88,9 +88,9 @@ def test_drv10_the_bound_of_boosting_with_its_constants() -> None:
         rows=10**6,
         outside=False,
     )
-    found = chosen(at, "boosting")
+    found = choose_method(at, "boosting")
     assert isinstance(found, Boosting)
-    assert (found.rounds, found.size, found.moved(at)) == (3, 16, 36)
+    assert (found.rounds, found.size, found.sensitivity(at)) == (3, 16, 36)
     assert found.spends(at) == 1
     assert found.rate(at) == Fraction(1, 4 * 36)
     assert found.tilt(at) == Fraction(3, 4) / (found.draws * 3 * 2)
@@ -105,16 +105,16 @@ def test_drv10_the_bound_of_boosting_with_its_constants() -> None:
 
     assert short(found.ramp)
     assert not short(found.ramp * 98 // 100)
-    assert found.bound(at) == found.within + found.ramp
-    assert 0.0710 < found.bound(at) / 10**6 < 0.0711
-    assert 0.0739 < chosen(at, "mwem").bound(at) / 10**6 < 0.0741
-    assert PerQuery().bound(at) / 10**6 < 0.00015
+    assert found.error_bound(at) == found.within + found.ramp
+    assert 0.0710 < found.error_bound(at) / 10**6 < 0.0711
+    assert 0.0739 < choose_method(at, "mwem").error_bound(at) / 10**6 < 0.0741
+    assert PerQuery().error_bound(at) / 10**6 < 0.00015
     for changed in (
         replace(found, within=found.within - 1),
         replace(found, ramp=found.ramp * 98 // 100),
         replace(found, draws=found.draws * 9 // 10),
     ):
-        assert changed.bound(at) == 10**6  # says nothing
+        assert changed.error_bound(at) == 10**6  # says nothing
         assert changed.why_not(at) == "what is proved about it says nothing about 1,000,000 people"
 
 
@@ -150,6 +150,6 @@ def test_no_sum_goes_farther_than_is_said(terms: int, rate: Fraction) -> None:
 def test_a_choice_misses_by_no_more_than_is_said(rate: Fraction) -> None:
     """One choice is perfect and 99 others are all equally bad: the worst that can be."""
     doubt, number = Fraction(1, 10), 100
-    gap = selected(rate, Fraction(log(number)).limit_denominator(10**9) + Fraction(1, 10**9), doubt)
+    gap = selection_error(rate, Fraction(log(number)).limit_denominator(10**9) + Fraction(1, 10**9), doubt)
     others = (number - 1) * exp(-float(rate) * (gap + 1))
     assert others / (1 + others) <= float(doubt)

@@ -18,12 +18,12 @@ from hubbub.query_classes.classes import (
     Halfspace,
     Halfspaces,
     Listed,
-    counted,
     finite,
     log_growth,
     log_halfspaces,
     parse,
     sampling_error,
+    sum_cells,
     width,
 )
 
@@ -53,7 +53,7 @@ def test_every_answer_is_the_sum_of_its_cells_and_every_query_has_its_place(of: 
     for place in range(queries.number):
         box = queries.at(place)
         assert queries.has(box)
-        assert answers[place] == counted(box, cells) == answers[queries.index_of(box)]
+        assert answers[place] == sum_cells(box, cells) == answers[queries.index_of(box)]
     boxes = [queries.at(place) for place in range(queries.number)]
     assert max(width(box, shape) for box in boxes) == queries.widest
     inside = queries.answers(np.ones(shape, dtype=np.int64))
@@ -122,7 +122,7 @@ def test_a_half_space_counts_its_cells() -> None:
     cells = np.arange(12, dtype=np.int64).reshape(3, 4)
     below = Halfspace((Fraction(1), Fraction(1, 2)), Fraction(3, 2))
     wanted = sum(int(cells[i, j]) for i in range(3) for j in range(4) if i + j / 2 <= 1.5)
-    assert counted(below, cells) == wanted
+    assert sum_cells(below, cells) == wanted
     with pytest.raises(WrongUse, match="too large or too fine"):
         Halfspace((Fraction(1, 10**30), Fraction(1)), Fraction(1)).cells((3, 4))
 

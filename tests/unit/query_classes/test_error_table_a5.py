@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hubbub.query_classes import small_databases
-from hubbub.query_classes.choice import chosen
+from hubbub.query_classes.choice import choose_method
 from hubbub.query_classes.classes import Halfspaces, Listed, parse, sampling_error
 from hubbub.query_classes.flat import Flat, PerQuery
 from hubbub.query_classes.setting import Cells, Setting
@@ -104,7 +104,7 @@ def test_a5_laplace_per_query(row: Row) -> None:
     number, epsilon = row.queries.number, float(row.setting.any_row)
     theirs = number * log(number / BETA) / (epsilon * row.k)
     assert prints(theirs, row.laplace) if row.laplace else theirs > 100
-    assert PerQuery().bound(row.setting) / row.k <= theirs
+    assert PerQuery().error_bound(row.setting) / row.k <= theirs
 
 
 @rows
@@ -116,7 +116,7 @@ def test_a5_histogram(row: Row) -> None:
     assert prints(theirs, row.histogram)
     whole = farthest(half, at.half_way, at.queries.log_number, DOUBT) / row.k
     assert 0.85 * theirs < whole <= theirs * 1.01
-    assert Flat().bound(at) / row.k <= whole
+    assert Flat().error_bound(at) / row.k <= whole
 
 
 @pytest.mark.parametrize("row", [row for row in TABLE if row.tree], ids=lambda row: f"{row.shape[0]} bins")
@@ -126,7 +126,7 @@ def test_a5_tree(row: Row) -> None:
     at, deep = row.setting, row.shape[0].bit_length() - 1
     theirs = continuous(2 * deep, 2 * deep / float(at.any_row), row.tests) / row.k
     assert prints(theirs, row.tree) or (row.tree == ".036" and prints(theirs, ".035") and theirs > 0.0354)
-    assert chosen(at, "tree").bound(at) <= Tree(2).bound(at) < theirs * row.k
+    assert choose_method(at, "tree").error_bound(at) <= Tree(2).error_bound(at) < theirs * row.k
 
 
 def test_a5_a_wider_tree_at_a_million_bins() -> None:
@@ -134,11 +134,11 @@ def test_a5_a_wider_tree_at_a_million_bins() -> None:
     large = Row(10**6, 10**5, "0.1", "intervals", (2**20,), "", "", "", "", "")
     assert prints(continuous(40, 40 / float(large.setting.any_row), large.tests) / large.k, ".046")
     assert prints(continuous(2**19, 2 / float(large.setting.any_row), large.tests) / large.k, ".23")
-    best = chosen(large.setting)
+    best = choose_method(large.setting)
     assert isinstance(best, Tree)
     assert best.branching > 2
-    assert best.bound(large.setting) < min(Tree(2).bound(large.setting), Flat().bound(large.setting))
-    assert best.bound(large.setting) / large.k < 0.014
+    assert best.error_bound(large.setting) < min(Tree(2).error_bound(large.setting), Flat().error_bound(large.setting))
+    assert best.error_bound(large.setting) / large.k < 0.014
 
 
 @rows
@@ -154,7 +154,7 @@ def test_a5_mwem(row: Row) -> None:
         return sqrt(log(cells) / (2 * rounds) + noise**2) + choice
 
     assert prints(min(map(theirs, range(1, 400))), row.mwem)
-    assert prints(float(chosen(at, "mwem").bound(at) / row.k), row.mwem)
+    assert prints(float(choose_method(at, "mwem").error_bound(at) / row.k), row.mwem)
 
 
 # --- small databases ------------------------------------------------------------------------------------------------
@@ -204,9 +204,9 @@ def test_a5_small_databases_that_can_be_listed() -> None:
     sums to multiples of 1/m moves each by at most 1/(2m), and so every interval by at most 1/m, where the printed net
     needs sqrt(ln(2|Q|)/(2m)) = .37 for as few rows. The net, and the chance to miss the bound, from the exact law."""
     row = TABLE[-1]
-    at, found = row.setting, chosen(row.setting, "small-database")
+    at, found = row.setting, choose_method(row.setting, "small-database")
     assert found == SmallDatabase(16)
-    assert found.bound(at) / row.k == Fraction(745, 10_000)
+    assert found.error_bound(at) / row.k == Fraction(745, 10_000)
     assert small(row, 16) > 0.37
     databases = small_databases.databases_of(8, 16)
     assert len(databases) == comb(23, 7)
@@ -214,9 +214,9 @@ def test_a5_small_databases_that_can_be_listed() -> None:
         truth = Cells(row.shape, np.arange(8), np.array(counts, dtype=np.int64)).answers(row.queries)
         exact = small_databases.farthest_off(databases, small_databases.of_cells(row.queries), truth, row.k, 16) / 16
         assert exact.min() <= row.k / 16  # the net
-        missed = float(chance(exact // 1, float(at.any_row) / 2)[exact > float(found.bound(at))].sum())
+        missed = float(chance(exact // 1, float(at.any_row) / 2)[exact > float(found.error_bound(at))].sum())
         assert missed <= BETA
-    halved = chance(exact // 1, float(at.any_row) / 2)[exact > 0.5 * float(found.bound(at))].sum()
+    halved = chance(exact // 1, float(at.any_row) / 2)[exact > 0.5 * float(found.error_bound(at))].sum()
     assert halved > BETA  # so half of the bound would not hold for the last of them
 
 

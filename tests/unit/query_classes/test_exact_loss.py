@@ -18,7 +18,7 @@ from hubbub.noise.source import ScriptedSource
 from hubbub.query_classes import boosting, flat, small_databases, tree, weights
 from hubbub.query_classes.classes import Listed, parse
 from hubbub.query_classes.setting import Cells, Method, Setting
-from hubbub.query_classes.weights import replayed
+from hubbub.query_classes.weights import replay_weights
 
 PEOPLE = 3
 LOSS = Fraction(7, 10)
@@ -173,7 +173,7 @@ def test_the_weights_follow_from_what_is_published() -> None:
     cells = Cells((3, 4), np.arange(12), table, 40 - 66 + 26)
     drawn = weights.Weights(6).draw(at, cells, ScriptedSource.from_label("weights"))
     assert len(drawn.rounds) == 6
-    assert replayed(at, drawn.rounds).tolist() == drawn.numbers.tolist()
+    assert replay_weights(at, drawn.rounds).tolist() == drawn.numbers.tolist()
     assert drawn.numbers.sum() == pytest.approx(1)
 
 
@@ -261,7 +261,7 @@ def test_drv10_boosting_loses_no_more_than_it_says_over_whole_runs(name: str) ->
         pairs = {(one[:-1], two[:-1]): (one, two) for one, two, _ in every if one <= two}
         return max(worst_ratio(drawn(one), drawn(two)) for one, two in pairs.values())
 
-    measured = float(method.moved(at) * method.rate(at))
+    measured = float(method.sensitivity(at) * method.rate(at))
     assert measured + 0.2 < worst(method.tilt(at)) <= float(LOSS) + 1e-12
     assert worst(larger * method.tilt(at)) > float(LOSS)
 
@@ -282,9 +282,9 @@ def test_one_person_moves_no_more_measured_answers_than_boosting_says(
         worst = max(worst, int(moved[: 3 * draws].sum()))
         errors = [method.errors(at, truth, database) for truth in truths]
         assert np.abs(errors[0] - errors[1]).max() <= 1
-    assert worst <= method.moved(at)
+    assert worst <= method.sensitivity(at)
     runs = of in ("intervals", "boxes")  # which share the runs that hold two people both
-    assert worst == method.moved(at) or (runs and draws == 100)
+    assert worst == method.sensitivity(at) or (runs and draws == 100)
 
 
 def test_the_databases_of_boosting_follow_from_what_is_published() -> None:
@@ -292,7 +292,7 @@ def test_the_databases_of_boosting_follow_from_what_is_published() -> None:
     cells = Cells((3,), np.arange(3), np.array([20, 5, 10], dtype=np.int64), 5)
     method = boosting.Boosting(3, 4, 6, 1, 3)
     drawn = method.draw(at, cells, ScriptedSource.from_label("boosting"))
-    assert boosting.replayed(at, method, drawn).tolist() == drawn.numbers.tolist()
+    assert boosting.replay_databases(at, method, drawn).tolist() == drawn.numbers.tolist()
     assert drawn.numbers.reshape(3, 4).sum(axis=1).tolist() == [6, 6, 6]
     told: dict[object, set[int]] = {}
     for query, value in drawn.rounds:

@@ -13,7 +13,7 @@ from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.classes import Halfspaces, log_halfspaces, parse
 from hubbub.query_classes.marginals import fourier_tail
 from hubbub.query_classes.marginals.junction_tree import _BITS, _weights
-from hubbub.query_classes.marginals.projection import _lifted
+from hubbub.query_classes.marginals.projection import _lift_above_zero
 from hubbub.query_classes.marginals.tables import Tables
 from hubbub.query_classes.series import column_square
 from hubbub.query_classes.setting import Drawn, Setting
@@ -37,8 +37,8 @@ def test_boosting_answers_with_the_median_of_its_databases() -> None:
 
 
 def test_the_smallest_methods_are_read_back() -> None:
-    assert choice.restored({"name": "small-database", "size": 1}) == SmallDatabase(1)
-    assert choice.restored({"name": "mwem", "rounds": 1}) == Weights(1)
+    assert choice.restore_method({"name": "small-database", "size": 1}) == SmallDatabase(1)
+    assert choice.restore_method({"name": "mwem", "rounds": 1}) == Weights(1)
 
 
 def test_a_cell_of_a_named_table_has_one_bin_of_each_of_its_columns_and_all_of_the_others() -> None:
@@ -75,7 +75,7 @@ def test_one_person_is_in_one_cell_of_a_square_root() -> None:
 
 def test_tables_below_nothing_are_lifted_until_their_least_cell_is_empty() -> None:
     tables = Tables((2,), ((0,),), (1,))
-    (lifted,) = _lifted(tables, [np.array([-1.0, 5.0])])
+    (lifted,) = _lift_above_zero(tables, [np.array([-1.0, 5.0])])
     assert lifted == pytest.approx([0, 4])
 
 
@@ -89,7 +89,7 @@ def test_the_weights_of_a_table_together_fill_all_bits_but_one_or_two(total: flo
 def test_the_error_of_a_series_covers_a_rounding_of_each_of_its_factors() -> None:
     a, v, many = np.full(3, 1.0), np.full(3, 4.0), np.full(3, 100.0)
     length, tau, stop = 2000.0, 0.01, 40
-    series = fourier_tail._summed(a, v, many, np.ones(3, dtype=np.bool_), length, tau, stop, stop)
+    series = fourier_tail._sum_series(a, v, many, np.ones(3, dtype=np.bool_), length, tau, stop, stop)
     t = np.arange(1, stop + 1) * (2 * math.pi / length)
     logs = fourier_tail._log_phi(a, v, many, t) - (tau * t) ** 2 / 2
     u = 2.0**-53

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hubbub.query_classes.choice import chosen, offers
+from hubbub.query_classes.choice import choose_method, offers
 from hubbub.query_classes.classes import ColumnCells
 from hubbub.query_classes.marginals.fourier_tail import series
 from hubbub.query_classes.marginals.geometric import chernoff, geometric_variance
@@ -93,7 +93,7 @@ def test_a_very_small_chance_is_left_to_chernoff() -> None:
 
 def test_without_a_delta_marginals_have_the_least_mean_square_by_default() -> None:
     setting = asked(ADULT, 2)
-    assert chosen(setting).name == "split-tables"
+    assert choose_method(setting).name == "split-tables"
     squares = {each.name: each.mean_square for each in offers(setting) if each.mean_square is not None}
     assert math.sqrt(squares["split-tables"]) <= 29.1 * 1.02
     assert 39 < math.sqrt(squares["per-query"]) < 40
@@ -103,13 +103,13 @@ def test_without_a_delta_marginals_have_the_least_mean_square_by_default() -> No
 @pytest.mark.parametrize("least", ["mean", "largest"])
 def test_with_a_delta_it_is_the_residual_plan_where_that_errs_least(least: str) -> None:
     setting = asked(ADULT, 2, Fraction(1, 10**9), least)
-    assert chosen(setting).name == "residual"
+    assert choose_method(setting).name == "residual"
     squares = [each.mean_square for each in offers(setting) if each.mean_square is not None]
     assert squares == sorted(squares)
     few = asked((3, 2), 1, Fraction(1, 10**9), least)
-    assert chosen(few).name != "residual", "for two small tables geometric noise errs less"
+    assert choose_method(few).name != "residual", "for two small tables geometric noise errs less"
 
 
 def test_one_table_is_told_by_its_cells() -> None:
     """All methods put the same noise on the cells of one table, and the one with the smaller bound is taken."""
-    assert chosen(asked((3, 2), 2)).name == "per-query"
+    assert choose_method(asked((3, 2), 2)).name == "per-query"

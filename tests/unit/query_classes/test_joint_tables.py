@@ -12,7 +12,7 @@ import pytest
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.query_classes import split_tables
-from hubbub.query_classes.choice import chosen, parameters, restored
+from hubbub.query_classes.choice import choose_method, parameters, restore_method
 from hubbub.query_classes.classes import NamedTables, parse
 from hubbub.query_classes.marginals.shares import Design, best_parts, precision
 from hubbub.query_classes.residual import Residual
@@ -119,16 +119,16 @@ def test_what_does_not_follow_from_the_measured_tables_is_refused() -> None:
     assert JointTables(("1+2",), (1,)).why_not(setting("marginals:2", (3, 2))) == "it answers tables that have names"
     good = JointTables(("1+2", "3"), (2, 1))
     assert not good.why_not(asked)
-    assert restored(parameters(good)) == good
+    assert restore_method(parameters(good)) == good
     with pytest.raises(WrongUse, match="update Hubbub"):
-        restored({"name": "joint-tables", "measured": ["1+a"], "parts": [1]})
+        restore_method({"name": "joint-tables", "measured": ["1+a"], "parts": [1]})
 
 
 @pytest.mark.slow
 def test_with_a_delta_the_residuals_of_named_tables_are_planned_by_their_shares() -> None:
     pairs = ",".join(f"t{i}{j}={i}+{j}" for i in range(1, 8) for j in range(i + 1, 8))
     asked = setting(f"tables:{pairs}", (4, 3, 5, 2, 6, 3, 4), delta=Fraction(1, 10**6))
-    method = chosen(asked)
+    method = choose_method(asked)
     assert isinstance(method, Residual)
     assert method.spent_delta(asked) <= Fraction(1, 10**6)
     assert method.above_least(asked) <= Fraction(51, 50)

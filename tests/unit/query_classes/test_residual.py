@@ -14,9 +14,9 @@ import pytest
 from hubbub.guarantees.accountant.gaussian import lemma_c
 from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact import to_text
-from hubbub.query_classes.choice import chosen, parameters, restored
+from hubbub.query_classes.choice import choose_method, parameters, restore_method
 from hubbub.query_classes.classes import ColumnCells
-from hubbub.query_classes.marginals.plan import above_least_largest, above_least_mean, largest_weights, planned
+from hubbub.query_classes.marginals.plan import above_least_largest, above_least_mean, largest_weights, plan_residuals
 from hubbub.query_classes.marginals.residual import Reconstruction, Residuals, differences, residual_of
 from hubbub.query_classes.marginals.tables import Tables, subsets
 from hubbub.query_classes.residual import Residual, best, of_setting, tables_of
@@ -39,7 +39,7 @@ def tables_by(shape: tuple[int, ...], ways: int, at_most: bool = False) -> Table
 
 
 def mean_plan(tables: Tables) -> Residuals:
-    return planned(tables, tuple(map(Fraction, tables.weights)), ONE, BILLIONTH)
+    return plan_residuals(tables, tuple(map(Fraction, tables.weights)), ONE, BILLIONTH)
 
 
 def said(method: Residual, asked: Setting, drawn: Drawn) -> list[Fraction]:
@@ -76,7 +76,7 @@ def test_several_rows_of_a_person_move_a_residual_by_no_more_than_is_said(
             moved = residual_of(differences(np.asarray(table)), tables.sizes(columns))
             worst[columns] = max(worst[columns], int((moved**2).sum()))
     for columns, squared in worst.items():
-        said = tables.cells(columns) ** 2 * tables.moved(columns)
+        said = tables.cells(columns) ** 2 * tables.squared_sensitivity(columns)
         assert squared <= said
         if each == 3:  # all rows in one cell
             assert squared == said
@@ -111,7 +111,7 @@ def test_without_noise_the_reconstruction_is_the_table(ways: int, at_most: bool)
     for columns in tables.closure:
         truth = counts.sum(axis=tuple(i for i in range(3) if i not in columns))
         assert np.array_equal(
-            Reconstruction(tables, drawn.numbers).scaled(columns)[0], truth * tables.cells(columns) ** 2
+            Reconstruction(tables, drawn.numbers).scaled_table(columns)[0], truth * tables.cells(columns) ** 2
         )
 
 
@@ -125,9 +125,9 @@ def test_all_tables_agree_in_all_sums_exactly() -> None:
     for columns in tables.closure:
         for below in subsets(columns):
             gone = tuple(columns.index(i) for i in columns if i not in below)
-            wide = Reconstruction(tables, drawn.numbers).scaled(columns)[0].sum(axis=gone)
+            wide = Reconstruction(tables, drawn.numbers).scaled_table(columns)[0].sum(axis=gone)
             ratio = tables.cells(columns) ** 2 // tables.cells(below) ** 2
-            assert np.array_equal(wide, Reconstruction(tables, drawn.numbers).scaled(below)[0] * ratio)
+            assert np.array_equal(wide, Reconstruction(tables, drawn.numbers).scaled_table(below)[0] * ratio)
 
 
 @pytest.mark.slow
@@ -185,17 +185,17 @@ def test_a_variance_that_is_too_small_or_left_out_has_a_larger_delta() -> None:
 
 def test_it_is_chosen_for_many_tables_and_read_back() -> None:
     asked = setting((9, 16, 7, 15, 6, 5, 2, 42), 2)
-    method = chosen(asked)
+    method = choose_method(asked)
     assert method.name == "residual"
-    assert restored(parameters(method)) == method
-    assert chosen(setting((9, 16, 7, 15, 6), 2)).name != "residual", "ten tables: geometric noise errs less"
-    assert chosen(setting((9, 16, 7, 15, 6), 2, delta=Fraction(0))).name != "residual"
+    assert restore_method(parameters(method)) == method
+    assert choose_method(setting((9, 16, 7, 15, 6), 2)).name != "residual", "ten tables: geometric noise errs less"
+    assert choose_method(setting((9, 16, 7, 15, 6), 2, delta=Fraction(0))).name != "residual"
     assert Residual("0", ()).why_not(setting((3, 4), 2, delta=Fraction(0))) == "it needs a delta beside epsilon"
 
 
 def test_a_column_of_one_bin_says_nothing_of_its_own() -> None:
     asked = setting((1, 3, 2), 2)
-    method = chosen(asked, "residual")
+    method = choose_method(asked, "residual")
     assert isinstance(method, Residual)
     drawn = method.draw(asked, Cells((1, 3, 2), np.arange(6), np.full(6, 9)), ScriptedSource.from_label("one"))
     assert len(said(method, asked, drawn)) == asked.queries.number  # type: ignore[arg-type, union-attr]
@@ -212,7 +212,9 @@ def test_190_tables_of_20_columns_are_planned_drawn_and_answered() -> None:
     found = said(method, asked, drawn)
     assert len(found) == asked.queries.number  # type: ignore[union-attr]
     truth = asked.queries.of_listed(codes, counts)  # type: ignore[union-attr]
-    assert max(abs(float(a) - b) for a, b in zip(found, truth.tolist(), strict=True)) <= float(method.bound(asked))
+    assert max(abs(float(a) - b) for a, b in zip(found, truth.tolist(), strict=True)) <= float(
+        method.error_bound(asked)
+    )
 
 
 # --- one person replaced, boxes, and the least largest variance ----------------------------------------------------
@@ -228,22 +230,22 @@ def test_one_person_replaced_moves_a_residual_by_what_is_said_and_no_more(sizes:
         person[cell] = 1
         units.append(residual_of(differences(person), sizes))
     farthest = max(int(((one - other) ** 2).sum()) for one in units for other in units)
-    assert farthest == tables.cells(columns) ** 2 * tables.moved(columns)
+    assert farthest == tables.cells(columns) ** 2 * tables.squared_sensitivity(columns)
     assert int((units[0] ** 2).sum()) <= farthest or farthest == 0  # one who is in no cell is not further away
 
 
 def test_with_a_public_number_of_people_all_tables_add_up_to_it() -> None:
     asked = setting((3, 4, 2), 2, at_most=True, rows=72, outside=False)
-    method = chosen(asked, "residual")
+    method = choose_method(asked, "residual")
     assert isinstance(method, Residual)
     tables = of_setting(asked)
-    assert () not in tables.measured
+    assert () not in tables.measured_tables
     drawn = method.draw(asked, Cells((3, 4, 2), np.arange(24), np.full(24, 3)), ScriptedSource.from_label("public"))
     for columns in tables.closure:
-        assert best(asked).fit(asked, drawn).scaled(columns)[0].sum() == 72 * tables.cells(columns) ** 2
+        assert best(asked).fit(asked, drawn).scaled_table(columns)[0].sum() == 72 * tables.cells(columns) ** 2
     assert method.noise(asked).reach((), Fraction(1, 20)) == 0
     free = setting((3, 4, 2), 2, at_most=True, rows=72, outside=True)
-    assert of_setting(free).measured[0] == ()
+    assert of_setting(free).measured_tables[0] == ()
     assert best(free).spends(free) == ONE
 
 
@@ -256,10 +258,10 @@ def test_a_box_has_the_variance_of_the_coefficients_of_its_noises() -> None:
     total = Fraction(0)
     for columns, s2 in plan.of_table.items():
         for cell in np.ndindex(*tables.sizes(columns)):
-            noise = {each: np.zeros(tables.sizes(each), dtype=np.int64) for each in tables.measured}
+            noise = {each: np.zeros(tables.sizes(each), dtype=np.int64) for each in tables.measured_tables}
             noise[columns][cell] = 1
-            drawn = np.concatenate([differences(noise[each]).ravel() for each in tables.measured])
-            found = int(Reconstruction(tables, drawn).scaled((0, 1))[0][box].sum())
+            drawn = np.concatenate([differences(noise[each]).ravel() for each in tables.measured_tables])
+            found = int(Reconstruction(tables, drawn).scaled_table((0, 1))[0][box].sum())
             total += s2 * Fraction(found, tables.cells((0, 1)) ** 2) ** 2
     assert total == plan.variance_of({0: 2, 1: 3})
 
@@ -268,17 +270,17 @@ def test_a_box_has_the_variance_of_the_coefficients_of_its_noises() -> None:
 def test_adults_largest_error_is_that_of_the_optimum(ways: int, target: float) -> None:
     tables = tables_by(ADULT, ways)
     weights = largest_weights(tables)
-    plan = planned(tables, weights, ONE, BILLIONTH)
+    plan = plan_residuals(tables, weights, ONE, BILLIONTH)
     assert math.sqrt(max(plan.variance(each) for each in tables.workload)) <= target * 1.02
     assert above_least_largest(plan, weights) < Fraction("1.003")
 
 
 def test_a_plan_for_the_least_largest_variance_is_read_back_and_its_dual_is_worked_out_again() -> None:
     asked = setting((9, 16, 7, 15, 6), 2, least="largest")
-    method = chosen(asked, "residual")
+    method = choose_method(asked, "residual")
     assert isinstance(method, Residual)
     assert method.objective == "largest"
-    assert restored(parameters(method)) == method
+    assert restore_method(parameters(method)) == method
     assert method.above_least(asked) < Fraction("1.01")
     others = replace(method, weights=(*("0" for _ in method.weights[1:]), "1"))
     assert others.above_least(asked) > Fraction("1.05")  # these weights prove less than the plan reaches

@@ -33,6 +33,6 @@ def test_increments_and_blocks_together_lose_epsilon(share: Fraction) -> None:
 
 
 def test_in_a_table_of_one_column_rows_in_unlike_cells_move_nothing_together() -> None:
-    assert Tables((3,), ((0,),), (1,))._beside((0,)) == 0
-    assert Tables((3, 5), ((0, 1),), (1,))._beside((0, 1)) == Fraction(1, 8)
-    assert Tables((3, 5), ((0, 1),), (1,))._beside((0,)) == 1
+    assert Tables((3,), ((0,),), (1,))._cross_factor((0,)) == 0
+    assert Tables((3, 5), ((0, 1),), (1,))._cross_factor((0, 1)) == Fraction(1, 8)
+    assert Tables((3, 5), ((0, 1),), (1,))._cross_factor((0,)) == 1

@@ -48,9 +48,9 @@ def test_without_noise_the_fit_is_the_table_and_with_it_tables_agree(at_most: bo
     assert said(asked, Drawn(truth)) == truth.tolist()
     drawn = METHOD.draw(asked, Cells((3, 4, 2), codes, counts), ScriptedSource.from_label("agree"))
     for columns in queries.sets:
-        wide, scale = Fitted(METHOD.noise(asked), drawn.numbers).scaled(columns)
+        wide, scale = Fitted(METHOD.noise(asked), drawn.numbers).scaled_table(columns)
         for below in subsets(columns)[:-1]:
-            small, other = Fitted(METHOD.noise(asked), drawn.numbers).scaled(below)
+            small, other = Fitted(METHOD.noise(asked), drawn.numbers).scaled_table(below)
             gone = tuple(columns.index(i) for i in columns if i not in below)
             total = np.asarray(wide.sum(axis=gone), dtype=object)
             assert np.array_equal(total * other, np.asarray(small, dtype=object) * scale)

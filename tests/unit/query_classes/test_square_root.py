@@ -14,7 +14,7 @@ import pytest
 from hubbub.kinds.queries.request import queries
 from hubbub.noise.source import ScriptedSource
 from hubbub.query_classes import square_root
-from hubbub.query_classes.choice import chosen, parameters, restored
+from hubbub.query_classes.choice import choose_method, parameters, restore_method
 from hubbub.query_classes.classes import Boxes
 from hubbub.query_classes.series import coefficients
 from hubbub.query_classes.setting import Cells, Drawn, Setting
@@ -59,7 +59,7 @@ def test_the_answers_are_exact_without_noise_and_their_weights_have_the_stated_s
             total += squares
             deviation = math.sqrt(squares * float(method.s2))
             assert 1.959 * deviation < float(method.own_bound(setting, query)) < 2.1 * deviation
-            assert method.own_bound(setting, query) < method.bound_of(setting, query) <= method.bound(setting)
+            assert method.own_bound(setting, query) < method.bound_of(setting, query) <= method.error_bound(setting)
     mean = total / (bins * (bins + 1) / 2) * float(method.s2)
     assert method.interval_mean_square(setting) == pytest.approx(mean, rel=1e-9)
 
@@ -90,12 +90,12 @@ def test_draws_are_near_the_truth_by_their_variance() -> None:
 
 
 def test_it_is_taken_where_it_errs_least_and_nowhere_else() -> None:
-    assert chosen(asked(256, "0.1", Fraction(1, 100))).name == "square-root"
-    assert chosen(asked(256, "0.1")).name == "tree", "a small delta: a tree without one errs less"
-    assert chosen(asked(64, "1", BILLIONTH)).name != "square-root", "few bins: geometric noise errs less"
-    assert chosen(asked(256, "0.1", Fraction(0))).name != "square-root"
-    found = chosen(asked(256, "0.1", Fraction(1, 100)))
-    assert restored(parameters(found)) == found
+    assert choose_method(asked(256, "0.1", Fraction(1, 100))).name == "square-root"
+    assert choose_method(asked(256, "0.1")).name == "tree", "a small delta: a tree without one errs less"
+    assert choose_method(asked(64, "1", BILLIONTH)).name != "square-root", "few bins: geometric noise errs less"
+    assert choose_method(asked(256, "0.1", Fraction(0))).name != "square-root"
+    found = choose_method(asked(256, "0.1", Fraction(1, 100)))
+    assert restore_method(parameters(found)) == found
 
 
 def test_a_release_is_verified_without_data_and_a_variance_1_percent_too_small_is_refuted(

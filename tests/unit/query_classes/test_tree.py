@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hubbub.noise.source import ScriptedSource
 from hubbub.query_classes import tree
-from hubbub.query_classes.choice import chosen, offers, parameters, restored
+from hubbub.query_classes.choice import choose_method, offers, parameters, restore_method
 from hubbub.query_classes.classes import Boxes
 from hubbub.query_classes.flat import Flat
 from hubbub.query_classes.marginals.geometric import geometric_variance
@@ -70,7 +70,7 @@ def test_the_table_of_ranges_is_right_and_the_tree_that_is_taken_is_better(
         assert without < found
     assert (bins + 2) / 3 == pytest.approx(identity, rel=0.01)
     setting = asked(bins, "0.01")  # so little that whole noise is as good as any
-    best = chosen(setting)
+    best = choose_method(setting)
     assert isinstance(best, Tree)
     square = best.interval_mean_square(setting)
     assert square is not None
@@ -115,7 +115,9 @@ def test_answers_are_least_squares_on_the_tree_whose_missing_bins_hold_nobody(
             assert squares_of(fit, start, stop) == pytest.approx(squares, rel=1e-8)
             assert (squares <= fit.most_squares()).all()
             if bins < 10:
-                assert method.own_bound(setting, query) <= method.bound_of(setting, query) <= method.bound(setting)
+                assert (
+                    method.own_bound(setting, query) <= method.bound_of(setting, query) <= method.error_bound(setting)
+                )
             number += 1
     means = fit.mean_squares()
     assert means is not None
@@ -177,13 +179,13 @@ def test_the_method_with_the_least_mean_square_is_taken_whatever_the_delta() -> 
         setting = asked(bins, epsilon, Fraction(str(delta)))
         known = [each for each in offers(setting) if each.mean_square is not None]
         least = min(known, key=lambda each: each.mean_square or 0.0)
-        assert chosen(setting) == least.method
-    assert chosen(asked(256, "0.1", Fraction(1, 100))).name == "square-root"
-    assert chosen(asked(256, "0.1", Fraction(1, 10**6))).name == "tree", "a tree without a delta errs less"
-    assert chosen(asked(3)) == Flat()
+        assert choose_method(setting) == least.method
+    assert choose_method(asked(256, "0.1", Fraction(1, 100))).name == "square-root"
+    assert choose_method(asked(256, "0.1", Fraction(1, 10**6))).name == "tree", "a tree without a delta errs less"
+    assert choose_method(asked(3)) == Flat()
 
 
 def test_a_tree_with_other_levels_than_its_bins_is_no_method() -> None:
     method = Tree(4, (3, 2))
-    assert restored(parameters(method)) == method
+    assert restore_method(parameters(method)) == method
     assert Tree(4, (3, 2, 1)).why_not(asked(12)) == "it has other levels than its bins have"

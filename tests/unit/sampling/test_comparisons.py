@@ -37,7 +37,7 @@ def test_proposition_12_has_its_least_scale(epsilon: float) -> None:
 
 
 def test_a_sample_that_loses_much_has_the_error_of_its_logarithm() -> None:
-    near, far = (averages._beside(5, 50, epsilon)["sample_error"] for epsilon in (699.999, 700.001))
+    near, far = (averages._comparison(5, 50, epsilon)["sample_error"] for epsilon in (699.999, 700.001))
     assert near is not None
     assert far == pytest.approx(near, rel=1e-6)
     wide = math.sqrt(45 / (5 * 49)) / 2

@@ -27,7 +27,7 @@ from hubbub.guarantees.definitions import (
     SimpleOutlier,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import Derivation, stated
+from hubbub.guarantees.derivation import Derivation, state_promise
 from hubbub.guarantees.implications import simple_outlier_to_crowd_blending
 from hubbub.numeric.exact import INFINITY, to_text
 from hubbub.sampling.amplification import crowd_blending, delta_at, epsilon_at, noisy_below, robust
@@ -36,7 +36,7 @@ TENTH, HALF, MILLIONTH = Fraction(1, 10), Fraction(1, 2), Fraction(1, 10**6)
 
 
 def crowd(k: int = 20, epsilon: Fraction = HALF) -> Derivation:
-    return stated(CrowdBlending(k=k, epsilon=epsilon))
+    return state_promise(CrowdBlending(k=k, epsilon=epsilon))
 
 
 def number(step: Derivation, name: str) -> str:
@@ -103,9 +103,9 @@ def test_nobody_sampled_loses_nothing() -> None:
 
 def test_only_crowd_blending_will_do() -> None:
     with pytest.raises(Refused, match="starts from crowd-blending privacy"):
-        sampled_crowd_blending(stated(DifferentialPrivacy(epsilon=HALF)), TENTH, at_delta="1e-6")
+        sampled_crowd_blending(state_promise(DifferentialPrivacy(epsilon=HALF)), TENTH, at_delta="1e-6")
     with pytest.raises(Refused, match="infinite"):
-        sampled_crowd_blending(stated(CrowdBlending(k=5, epsilon=INFINITY)), TENTH, at_delta="1e-6")
+        sampled_crowd_blending(state_promise(CrowdBlending(k=5, epsilon=INFINITY)), TENTH, at_delta="1e-6")
 
 
 def test_collected_data_drops_the_lower_limit_and_says_so() -> None:
@@ -134,7 +134,7 @@ def test_collected_at_one_rate_is_theorem_a() -> None:
 
 
 def test_outliers_are_hidden_by_not_knowing_the_data() -> None:
-    premise = stated(SimpleOutlier(k=50, epsilon=Fraction(0)))
+    premise = state_promise(SimpleOutlier(k=50, epsilon=Fraction(0)))
     step = distributional(premise, BernoulliSample(p=TENTH), at_delta="1e-6")
     assert isinstance(step.conclusion, DistributionalPrivacy)
     assert isinstance(step.conclusion.epsilon, Fraction)
@@ -151,7 +151,7 @@ def test_outliers_are_hidden_by_not_knowing_the_data() -> None:
 
 def test_distributional_with_uneven_rates() -> None:
     sample = RobustSample(low=TENTH, high=Fraction(1, 5), highest=Fraction(1), exempt=3)
-    step = distributional(stated(SimpleOutlier(k=50, epsilon=Fraction(1))), sample, at_delta="1e-6")
+    step = distributional(state_promise(SimpleOutlier(k=50, epsilon=Fraction(1))), sample, at_delta="1e-6")
     assert isinstance(step.conclusion, DistributionalPrivacy)
     assert step.conclusion.sample == RobustSample(low=Fraction(0), high=Fraction(1, 5), highest=Fraction(1), exempt=3)
     assert (number(step, "crowd"), number(step, "own_rate")) == ("48", "1")
@@ -161,16 +161,16 @@ def test_distributional_with_uneven_rates() -> None:
 def test_distributional_refuses_what_it_cannot_start_from() -> None:
     sample = BernoulliSample(p=TENTH)
     with pytest.raises(Refused, match="starts from delta = 0"):
-        distributional(stated(SimpleOutlier(k=5, epsilon=HALF, delta=MILLIONTH)), sample, at_delta="1e-6")
+        distributional(state_promise(SimpleOutlier(k=5, epsilon=HALF, delta=MILLIONTH)), sample, at_delta="1e-6")
     with pytest.raises(Refused, match="starts from crowd-blending privacy"):
-        distributional(stated(OutlierPrivacy(curve=flat(HALF))), sample, at_delta="1e-6")
+        distributional(state_promise(OutlierPrivacy(curve=flat(HALF))), sample, at_delta="1e-6")
     with pytest.raises(WrongUse, match="promises nothing"):
-        distributional(stated(SimpleOutlier(k=5, epsilon=HALF)), sample, at_delta=1)
+        distributional(state_promise(SimpleOutlier(k=5, epsilon=HALF)), sample, at_delta=1)
 
 
 def test_bins_that_blend_exactly_help_only_without_a_delta() -> None:
     def reached(delta: Fraction, *, bins: bool) -> float:
-        premise = stated(CrowdBlending(k=20, epsilon=HALF, delta=delta))
+        premise = state_promise(CrowdBlending(k=20, epsilon=HALF, delta=delta))
         step = distributional(premise, BernoulliSample(p=TENTH), at_delta="1e-6", bins=bins)
         assert isinstance(step.conclusion, DistributionalPrivacy)
         return float(step.conclusion.epsilon)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.indistinguishability import subsampled_loss
 from hubbub.sampling.sanitize import Blank, joint_epsilon, may_lose, outside
 
 LOSSES = st.fractions(min_value=Fraction(1, 1000), max_value=20, max_denominator=1000)
@@ -47,7 +47,10 @@ def test_together_they_lose_no_more_than_theorem_a1_says_and_no_less_than_each_a
     sizes: tuple[int, int], parts: list[tuple[Fraction, Blank]]
 ) -> None:
     k, n = sizes
-    found, swapped = joint_epsilon(k, n, parts), mixed(sum((loss for loss, _ in parts), Fraction(0)), Fraction(k, n))
+    found, swapped = (
+        joint_epsilon(k, n, parts),
+        subsampled_loss(sum((loss for loss, _ in parts), Fraction(0)), Fraction(k, n)),
+    )
     assert isinstance(swapped, Fraction)
     assert found <= swapped + NEAR * max(swapped, 1)
     assert 2 * found >= swapped - NEAR * max(swapped, 1)  # zero-knowledge privacy is half of a differential one at best

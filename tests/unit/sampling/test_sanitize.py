@@ -8,13 +8,15 @@ import pytest
 
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, ZeroKnowledge
-from hubbub.guarantees.derivation import stated
+from hubbub.guarantees.derivation import state_promise
 from hubbub.guarantees.implications import sanitize_sample
 from hubbub.sampling.sanitize import Blank, inside, outside
 
 
 def test_theorem_a1_is_that_of_the_derivation() -> None:
-    premise = stated(DifferentialPrivacy(epsilon=Fraction(2), delta=Fraction(1, 10**6), neighbours=Neighbours.REPLACE))
+    premise = state_promise(
+        DifferentialPrivacy(epsilon=Fraction(2), delta=Fraction(1, 10**6), neighbours=Neighbours.REPLACE)
+    )
     derived = sanitize_sample(premise, k=30, n=100).conclusion
     found = outside(30, 100, 2, "1e-6")
     assert isinstance(derived, ZeroKnowledge)

@@ -19,7 +19,7 @@ def test_between_two_counts_the_lower_line_is_looked_at_up_to_both_ends(left: fl
     check = cast(Any, SimpleNamespace(a=0.0, low=0.1, high=2.0))
     outcomes = np.arange(9, 16)
     ends = [(np.full(7, value), np.full(7, 1.0)) for value in (left, right)]
-    assert _Check._between(check, 10, 13, outcomes, ends, 0.0) is holds
+    assert _Check._holds_between(check, 10, 13, outcomes, ends, 0.0) is holds
 
 
 def test_outcomes_are_looked_at_on_both_sides_of_every_jump() -> None:
@@ -48,5 +48,5 @@ def test_sums_over_atoms_are_those_of_the_stepped_law(edge: int) -> None:
 def test_uneven_rates_say_something_for_every_band_above_1() -> None:
     rates = paper._grid(*(2 * [Fraction(1, 5)]))
     assert rates == [Fraction(1, 5)]
-    assert paper._split(60, rates, 1.7, Fraction(1)) < Fraction(1, 2)
-    assert paper._split(60, rates, 1.0, Fraction(1)) == 1
+    assert paper._split_band(60, rates, 1.7, Fraction(1)) < Fraction(1, 2)
+    assert paper._split_band(60, rates, 1.0, Fraction(1)) == 1

@@ -191,7 +191,7 @@ def test_the_audit_plays_the_game_with_the_number_enforced() -> None:
     assert any("replaced by another" in each.why for each in of_spec(spec))
     assert all(each.word == "proved" and each.claimed == "0.2-DP [replace]" for each in of_spec(spec))
     (found,) = of_spec(spec, claims=[DifferentialPrivacy(epsilon=EPSILON)])
-    assert found.refuted
+    assert found.is_refuted
     assert found.witness == {"of so many people": "5", "published": "always", "with one fewer": "never"}
 
 

@@ -12,7 +12,7 @@ from hubbub.certificate.certificate import derivation_json
 from hubbub.channels.papers.lecture import Lecture
 from hubbub.guarantees.curve import read
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Guarantee, OutlierPrivacy
-from hubbub.guarantees.derivation import stated
+from hubbub.guarantees.derivation import state_promise
 from hubbub.guarantees.people import People
 from hubbub.numeric.exact import INFINITY
 from hubbub.serialization.exact_json import plain, restored
@@ -25,12 +25,12 @@ PEOPLE = People()
 def passes(entry: Any, promise: Guarantee) -> bool:
     notes = Notes()
     with suppress(Failed):
-        check_promises(notes, [entry], (stated(promise, people=PEOPLE),))
+        check_promises(notes, [entry], (state_promise(promise, people=PEOPLE),))
     return all(check.passed for check in notes.done)
 
 
 def written(promise: Guarantee) -> Any:
-    return derivation_json(stated(promise, people=PEOPLE))
+    return derivation_json(state_promise(promise, people=PEOPLE))
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import hubbub
 from hubbub import registry
 from hubbub.channels.mechanisms.added_noise import add_noise
 from hubbub.channels.papers import staircase
-from hubbub.channels.papers.staircase import calibrated
+from hubbub.channels.papers.staircase import calibrate_staircase
 from hubbub.engines.opening import open_source
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram import wire as histogram_wire
@@ -320,7 +320,7 @@ def test_a_staircase_of_wide_thresholds_is_answered_before_long(
 def test_a_staircase_that_nobody_could_check_again_is_refused_to_whoever_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(staircase, "MOST_VALUES", 20_000)
     with pytest.raises(WrongUse, match="takes too many laws, or too wide ones"):
-        calibrated(("20000", "10"), ("1", "0.5", "0.1"), "0.000001")
+        calibrate_staircase(("20000", "10"), ("1", "0.5", "0.1"), "0.000001")
 
 
 @pytest.mark.parametrize(

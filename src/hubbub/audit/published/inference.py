@@ -52,7 +52,9 @@ def of_tables(tables: Sequence[Published], k: int, *, values: int = 1, seconds: 
     links = link(tables)
     found = ranges(links, values, seconds)
     cells = links.hidden & (found.high - found.low + 1 <= values)
-    determined = tuple(_determined(links, found, int(cell)) for cell in np.flatnonzero(cells)) if found.possible else ()
+    determined = (
+        tuple(_describe_cell(links, found, int(cell)) for cell in np.flatnonzero(cells)) if found.possible else ()
+    )
     hidden = int(links.hidden.sum())
     noisy = sum(table.noisy for table in tables)
     notes = [*ASSUMED]
@@ -99,7 +101,7 @@ def _verdict(found: Ranges, determined: tuple[Determined, ...], hidden: int, val
 # --- because --------------------------------------------------------------------------------------------------------
 
 
-def _determined(links: Links, found: Ranges, cell: int) -> Determined:
+def _describe_cell(links: Links, found: Ranges, cell: int) -> Determined:
     table, key = links.table_and_key(cell)
     return Determined(
         table=links.tables[table].name,

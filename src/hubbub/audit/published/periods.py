@@ -45,7 +45,13 @@ def of_periods(paths: Sequence[str | Path], k: int, *, period: str = "period", c
     """
     files = [_read(Path(path), period, count) for path in paths]
     found = [
-        each for i, file in enumerate(files) for each in (*_below(file, k), *_pooled(file), *_back(file, files[:i]))
+        each
+        for i, file in enumerate(files)
+        for each in (
+            *_find_small_numbers(file, k),
+            *_find_pooled_totals(file),
+            *_find_returning_numbers(file, files[:i]),
+        )
     ]
     verdict: Verdict = Undecided(_UNSEEN)
     if found:
@@ -96,21 +102,21 @@ def _number(text: str | None) -> int | None:
     return int(number) if number == int(number) else None
 
 
-def _determined(file: _File, period: str, key: Key, number: int, because: str) -> Determined:
+def _describe_number(file: _File, period: str, key: Key, number: int, because: str) -> Determined:
     labels = tuple(zip(file.keys, (period, *key), strict=True))
     return Determined(table=file.name, key=labels, low=number, high=number, because=because)
 
 
-def _below(file: _File, k: int) -> list[Determined]:
+def _find_small_numbers(file: _File, k: int) -> list[Determined]:
     """Numbers of a period that are shown and too small."""
     return [
-        _determined(file, period, key, number, f"it is shown, and below {k}")
+        _describe_number(file, period, key, number, f"it is shown, and below {k}")
         for (period, key), (number, _) in file.numbers.items()
         if number is not None and 0 < number < k
     ]
 
 
-def _pooled(file: _File) -> list[Determined]:
+def _find_pooled_totals(file: _File) -> list[Determined]:
     """Totals that are not what the shown numbers add up to: people of hidden periods are in them."""
     found, sums, hidden = [], dict[Key, int](), set[Key]()
     for (period, key), (number, total) in file.numbers.items():
@@ -120,15 +126,15 @@ def _pooled(file: _File) -> list[Determined]:
         rest = 0 if total is None else total - sums[key]
         if rest > 0 and key in hidden:
             because = f"the total of {total} has {rest} people of hidden periods in it"
-            found.append(_determined(file, period, key, rest, because))
+            found.append(_describe_number(file, period, key, rest, because))
     return found
 
 
-def _back(file: _File, earlier: Sequence[_File]) -> list[Determined]:
+def _find_returning_numbers(file: _File, earlier: Sequence[_File]) -> list[Determined]:
     """Numbers that an earlier file hid."""
     found = []
     for at, (number, _) in file.numbers.items():
         before = next((each for each in earlier if at in each.numbers and each.numbers[at][0] is None), None)
         if number is not None and before is not None:
-            found.append(_determined(file, *at, number, f"{before.name} hid it, and it is shown now"))
+            found.append(_describe_number(file, *at, number, f"{before.name} hid it, and it is shown now"))
     return found

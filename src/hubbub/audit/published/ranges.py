@@ -48,7 +48,7 @@ def ranges(links: Links, values: int = 1, seconds: float = 60) -> Ranges:
     in `open` nor confined to `values` numbers, there are two such sets that show more (in a ring: as HiGHS found them).
     """
     found = Ranges(links.low.copy(), links.high.copy())
-    _along(links, found)
+    _tighten_ranges(links, found)
     if (found.low > found.high).any():
         found.possible = False
         return found
@@ -61,7 +61,7 @@ def ranges(links: Links, values: int = 1, seconds: float = 60) -> Ranges:
     return found
 
 
-def _along(links: Links, found: Ranges) -> None:
+def _tighten_ranges(links: Links, found: Ranges) -> None:
     """Tighten every range by every equation until nothing moves."""
     rows, cells, signs = links.rows, links.cells, links.signs
     count = len(links.groups)
@@ -177,13 +177,13 @@ class _Ring:
             return False
         if done.point is None or not _is_integral(done.point):  # a corner that is no set of people
             done = self._integer(-weights)
-        if done.point is None or not self._seen(np.round(done.point)):
+        if done.point is None or not self._note_point(np.round(done.point)):
             self.found.possible = done.point is not None or not done.infeasible
             self.found.open |= {int(cell) for cell in self.cells[self.links.hidden[self.cells]]}
             return False
         return True
 
-    def _seen(self, point: Floats) -> bool:
+    def _note_point(self, point: Floats) -> bool:
         """Take note of a set of people that fits, if it does: all equations, in whole numbers."""
         inside = (point >= self.low).all() and (point <= self.high).all()
         if not inside or (self.matrix.times(point) != self.right).any():
@@ -207,7 +207,7 @@ class _Ring:
         cell = int(self.cells[at])
         behind: set[int] = set()
         for up in (False, True):
-            bound, used = self._proved(at, up=up)
+            bound, used = self._prove_bound(at, up=up)
             behind |= used
             if bound is not None and up:
                 self.high[at] = self.found.high[cell] = min(self.high[at], bound)
@@ -217,7 +217,7 @@ class _Ring:
             self._by_integrality(at, cell)
         self.found.by[cell] = tuple(sorted(behind)) or self.found.by.get(cell, ())
 
-    def _proved(self, at: int, *, up: bool) -> tuple[int | None, set[int]]:
+    def _prove_bound(self, at: int, *, up: bool) -> tuple[int | None, set[int]]:
         """An end of the cell's range from a linear program, as far as its dual proves it in rationals."""
         goal = np.zeros(self.cells.size)
         goal[at] = -1.0 if up else 1.0
@@ -225,7 +225,7 @@ class _Ring:
         if not done.optimal or done.point is None:
             return None, set()
         if _is_integral(done.point):
-            self._seen(np.round(done.point))
+            self._note_point(np.round(done.point))
         dual = [Fraction(float(y)).limit_denominator(1000) for y in done.duals]
         bound = self._by_dual(goal, dual)
         if bound is None:
@@ -259,7 +259,7 @@ class _Ring:
             goal = np.zeros(self.cells.size)
             goal[at] = -1.0 if up else 1.0
             done = self._integer(goal, gap=0.0)
-            if not done.optimal or done.point is None or not self._seen(np.round(done.point)):
+            if not done.optimal or done.point is None or not self._note_point(np.round(done.point)):
                 self.found.open.add(cell)
                 return
         if self.most[at] - self.least[at] + 1 <= self.values:

@@ -39,7 +39,7 @@ class Partial:
         """The listed mass."""
         return sum(self.masses, arb(0)) + sum((block.total() for block in self.blocks), arb(0))
 
-    def tagged(self, tag: str) -> tuple[tuple[Block, ...], tuple[Dense, ...]]:
+    def with_tag(self, tag: str) -> tuple[tuple[Block, ...], tuple[Dense, ...]]:
         """As parts of a law."""
         blocks = tuple(Block(b.lo, b.hi, b.weight, b.intercept, b.slope, tag, b.shape) for b in self.blocks)
         return blocks, (Dense(self.lo, self.masses, tag),) if self.masses else ()
@@ -52,14 +52,14 @@ def start(count: int, epsilon: Loss) -> Partial:
 
 def above(part: Partial, threshold: int) -> Partial:
     """The part of a law that exceeds the threshold; nothing that was missing is charged to it twice."""
-    blocks = tuple(b for b in (block.within(threshold + 1, None) for block in part.blocks) if b is not None)
+    blocks = tuple(b for b in (block.restrict(threshold + 1, None) for block in part.blocks) if b is not None)
     skip = max(threshold + 1 - part.lo, 0)
     return Partial(blocks, part.lo + skip, part.masses[skip:])
 
 
 def at_most(part: Partial, threshold: int) -> Partial:
     """The part of a law up to the threshold."""
-    blocks = tuple(b for b in (block.within(None, threshold) for block in part.blocks) if b is not None)
+    blocks = tuple(b for b in (block.restrict(None, threshold) for block in part.blocks) if b is not None)
     keep = max(threshold + 1 - part.lo, 0)
     return Partial(blocks, part.lo, part.masses[:keep], part.missing)
 
@@ -78,7 +78,7 @@ def _table(part: Partial) -> tuple[int, list[arb], Fraction]:
                 continue
             reach = (total / ball(MISSING)).log() / ball(block.slope)
             lo = hi - _width(reach)
-            rest = block.within(None, lo - 1)
+            rest = block.restrict(None, lo - 1)
             assert rest is not None
             missing += rounded(rest.total(), up=True)
         cuts.append(Block(lo, hi, block.weight, block.intercept, block.slope))

@@ -68,17 +68,17 @@ class ExactAbove:
         return not self.rate
 
     @property
-    def unmarked(self) -> bool:
+    def is_unmarked(self) -> bool:
         return bool(self.rate) and not self.tagged
 
     @property
-    def unbiased(self) -> bool:
+    def is_unbiased(self) -> bool:
         return bool(self.rate)
 
     @property
     def segments(self) -> tuple[int, ...]:
         """Untagged, a noisy value may exceed an exact one: counts below `first` and from it on are two stretches."""
-        return (0, self.first) if self.unmarked else (0,)
+        return (0, self.first) if self.is_unmarked else (0,)
 
     @property
     def _tags(self) -> tuple[str, ...]:

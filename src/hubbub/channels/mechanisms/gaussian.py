@@ -119,7 +119,7 @@ class Gaussian(Channel):
         return False
 
     @property
-    def unbiased(self) -> bool:
+    def is_unbiased(self) -> bool:
         return True
 
     def comparable(self, counts: Sequence[int]) -> Sequence[int]:

@@ -44,7 +44,7 @@ class _PlainNoise:
         return 0
 
     @property
-    def unbiased(self) -> bool:
+    def is_unbiased(self) -> bool:
         return True
 
     @property

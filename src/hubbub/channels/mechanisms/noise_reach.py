@@ -88,7 +88,7 @@ def reach_of_mixed_sum(groups: tuple[tuple[Fraction, int], ...], tail: Fraction)
     law, *others = (_law_of_sum(rate, many, window) for rate, many in groups)
     for other in others:
         law = _product(law, other, window)
-    within = _within(law)
+    within = _cumulate(law)
     return first(lambda r: UNIT - within[r] <= tail * UNIT, 0, far)
 
 
@@ -143,10 +143,10 @@ def inside(rate: Fraction, many: int, window: int) -> tuple[int, ...]:
 
     Guarantee: that, for every window.
     """
-    return _within(_law_of_sum(rate, many, window))
+    return _cumulate(_law_of_sum(rate, many, window))
 
 
-def _within(integers: list[int]) -> tuple[int, ...]:
+def _cumulate(integers: list[int]) -> tuple[int, ...]:
     """How much of a law lies within each distance of its middle."""
     middle = len(integers) // 2
     return tuple(

@@ -126,7 +126,7 @@ class Warped(Channel):
         return value  # f_c(j) falls with |E(c) - E(j)|
 
     @property
-    def unbiased(self) -> bool:
+    def is_unbiased(self) -> bool:
         return False
 
     @cached_property
@@ -137,7 +137,7 @@ class Warped(Channel):
         return next((p.start - 1 for p in self.curve.pieces if isinstance(p.value, Infinite)), None)
 
     @cached_property
-    def _before(self) -> tuple[Fraction, ...]:
+    def _loss_before(self) -> tuple[Fraction, ...]:
         """E just before each finite piece."""
         sums, total = [], Fraction(0)
         for piece, end in self.curve.ends():
@@ -156,7 +156,7 @@ class Warped(Channel):
         i = self.curve.index(count)
         piece, n = self.curve.pieces[i], count - self.curve.pieces[i].start + 1
         assert not isinstance(piece.value, Infinite)
-        return self._before[i] + piece.value * n + piece.rate * (n * (n - 1) // 2)
+        return self._loss_before[i] + piece.value * n + piece.rate * (n * (n - 1) // 2)
 
     def _b(self, m: int) -> tuple[object, arb]:
         """b_m with its name: 1 at 0 and just above the cap."""
@@ -329,12 +329,12 @@ class Warped(Channel):
         if self.cap is not None and (count > self.cap or self.curve.limit == 0):
             certain = 0 if self.curve.limit == 0 else count
             return point(0, SUPPRESSED, tags) if certain < first else point(certain, "", tags)
-        blocks = [] if first == 0 else [self._hidden(count, first)]
+        blocks = [] if first == 0 else [self._hidden_block(count, first)]
         if self.cap is None or first <= self.cap:
             blocks += self._visible_blocks(count, first, lo, None if hi is None else max(hi, first), cut)
         return Law(tuple(block for block in blocks if not block.weight.value.is_zero()), tags=tags)
 
-    def _hidden(self, count: int, first: int) -> Block:
+    def _hidden_block(self, count: int, first: int) -> Block:
         """P(J < first | count) as the one suppressed outcome."""
         here = self.total_loss(count)
         if self.cap is not None and first > self.cap:

@@ -124,7 +124,7 @@ class _Walks:
         for i in range(len(groups))[::step]:
             through = [waiting]
             if waiting.size:
-                through = [self._move(values, waiting, i, step, self._passed(i, step))]
+                through = [self._move(values, waiting, i, step, self._last_loss(i, step))]
             if groups[i].size:
                 through.append(self._move(values, groups[i], i, step, None))
             waiting = np.concatenate(through)
@@ -159,7 +159,7 @@ class _Walks:
         far[enters] = 1 + geometric(piece.value, enters.size, self.source) if piece.value else room[enters]
         return far
 
-    def _passed(self, i: int, step: int) -> Fraction:
+    def _last_loss(self, i: int, step: int) -> Fraction:
         """The last loss on the way to piece i."""
         before = self.pieces[i - step]
         loss = before.at(self.ends[i - step] if step > 0 else before.start)
@@ -211,12 +211,12 @@ def jump_from(
     loss += float(_loss(slope, slope.start))
     word, edge = words.astype(np.float64), room.astype(np.float64)
     n = np.minimum(_guess(word, loss, law), edge)
-    todo, moves = _unproved(n, word, loss, edge, law)
+    todo, moves = _find_unproved(n, word, loss, edge, law)
     for _ in range(_TRIES):
         if not todo.size:
             break
         n[todo] += moves
-        left, moves = _unproved(n[todo], word[todo], loss[todo], edge[todo], law)
+        left, moves = _find_unproved(n[todo], word[todo], loss[todo], edge[todo], law)
         todo = todo[left]
     out = n.astype(np.int64)
     for i in todo:
@@ -263,7 +263,9 @@ def _guess(word: Floats, loss: Floats, law: _Doubles) -> Floats:
     return np.floor(left, out=left)
 
 
-def _unproved(n: Floats, word: Floats, loss: Floats, edge: Floats, law: _Doubles) -> tuple[NDArray[np.intp], Floats]:
+def _find_unproved(
+    n: Floats, word: Floats, loss: Floats, edge: Floats, law: _Doubles
+) -> tuple[NDArray[np.intp], Floats]:
     """The positions where n is not proved to be right, and by how much to move it there (0: nothing is proved)."""
     before = np.maximum(n - 1, 0)
     last = _exp(loss + law.rate * before)  # of the n-th loss; for n = 0, of the first

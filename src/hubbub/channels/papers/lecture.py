@@ -90,7 +90,7 @@ class Lecture(Channel):
     @classmethod
     def with_factor(cls, t: Exact, K: Exact, epsilon: Exact, factor: Exact) -> Lecture:  # noqa: N803
         """The exact delta at a given factor of at least 1."""
-        base = cls.checked(t, K, epsilon, factor)
+        base = cls.check_parameters(t, K, epsilon, factor)
         worst = Fraction(0)
         for k in range(base.boundary, 0, -1):
             if upper(base.delta_up_to(k, base.factor)) <= worst:
@@ -99,9 +99,9 @@ class Lecture(Channel):
         return cls(base.t, base.K, base.epsilon, base.factor, rounded(worst, up=True))
 
     @classmethod
-    def checked(cls, t: Exact, K: Exact, epsilon: Exact, factor: Exact) -> Lecture:  # noqa: N803
+    def check_parameters(cls, t: Exact, K: Exact, epsilon: Exact, factor: Exact) -> Lecture:  # noqa: N803
         """The parameters in range, with no delta computed yet."""
-        base = cls._checked(t, K, epsilon)
+        base = cls._without_factor(t, K, epsilon)
         c = positive(factor, "factor")
         if c < 1:
             raise WrongUse(f"factor must be at least 1, not {c}")
@@ -110,14 +110,14 @@ class Lecture(Channel):
     @classmethod
     def with_delta(cls, t: Exact, K: Exact, epsilon: Exact, delta: Exact = "1e-6") -> Lecture:  # noqa: N803
         """The smallest factor, in thousandths, whose exact delta is at most the one asked for."""
-        base = cls._checked(t, K, epsilon)
+        base = cls._without_factor(t, K, epsilon)
         target = positive(delta, "delta")
         if target >= 1:
             raise WrongUse(f"delta must lie between 0 and 1, not {target}")
         return cls(base.t, base.K, base.epsilon, _smallest_factor(base, target), target)
 
     @classmethod
-    def _checked(cls, t: Exact, K: Exact, epsilon: Exact) -> Lecture:  # noqa: N803
+    def _without_factor(cls, t: Exact, K: Exact, epsilon: Exact) -> Lecture:  # noqa: N803
         span, top, rate = integer(t, "t", least=1), integer(K, "K", least=2), noise_rate(epsilon)
         if span >= top:
             raise WrongUse(f"t must be below K, not {span} and {top}")
@@ -177,14 +177,14 @@ class Lecture(Channel):
     def last_change(self) -> int:
         return self.K
 
-    def reconsidered(self, verdict: Verdict) -> Verdict:
+    def reconsider(self, verdict: Verdict) -> Verdict:
         """Its proof takes its delta for the largest of the exact ones, which is computed again here."""
         if isinstance(verdict, Proved) and not self.holds:
             return Undecided("its delta is smaller than the largest of the exact ones up to K - t")
         return verdict
 
     @property
-    def unbiased(self) -> bool:
+    def is_unbiased(self) -> bool:
         return True
 
     @property

@@ -110,7 +110,7 @@ class Estimator:
         rate = self.rate(count)
         return 0 if isinstance(rate, Infinite) else math.ceil(float((-ball(_NEGLIGIBLE).log() / ball(rate)).upper()))
 
-    def merged(self, count: int) -> Fraction:
+    def merged_mass(self, count: int) -> Fraction:
         """A bound on the probability of cells that :meth:`law` does not tell apart."""
         centre, reach, rate = self.centre(count), self.reach(count), self.rate(count)
         if isinstance(rate, Infinite) or not self.merges(centre - reach, centre + reach):
@@ -164,7 +164,7 @@ def estimator_law(estimator: Estimator, epsilon_a: Fraction, count: int) -> Law:
             blocks.append(Block(None, count - 1, weight, -rate * count, rate, tag))
             blocks.append(Block(count, None, weight, rate * count, -rate, tag))
     tags = tuple(sorted({block.tag for block in blocks}, key=total_of))
-    return Law(tuple(blocks), tags=tags, order=total_of, missing=estimator.merged(count))
+    return Law(tuple(blocks), tags=tags, order=total_of, missing=estimator.merged_mass(count))
 
 
 @dataclass(frozen=True)
@@ -218,7 +218,7 @@ class LowerBound(Channel):
         return reach if reach > 10 * _MOST_PARTS else len(self.made.cells(centre - reach, centre + reach))
 
     @property
-    def unbiased(self) -> bool:
+    def is_unbiased(self) -> bool:
         return False
 
     @property
@@ -302,7 +302,7 @@ def _law(channel: LowerBound, count: int) -> Law:
     return estimator_law(channel.made, channel.epsilon_a, count)
 
 
-def checked(curve: Curve, epsilon_a: Exact, alpha: Exact) -> tuple[Fraction, Fraction]:
+def check_rates(curve: Curve, epsilon_a: Exact, alpha: Exact) -> tuple[Fraction, Fraction]:
     """epsilon_A and alpha, or why they cannot be used with this curve."""
     rate, a = noise_rate(epsilon_a, "epsilon-a"), positive(alpha, "alpha")
     if a > _LARGEST_ALPHA:
@@ -332,12 +332,12 @@ def lower_bound(
     grid: Exact | None = None,
 ) -> LowerBound:
     """The channel of example 8 with one of the five estimators. `delta_a` matters for the smooth ones only."""
-    rate, a = checked(curve, epsilon_a, alpha)
+    rate, a = check_rates(curve, epsilon_a, alpha)
     if estimator not in NAMES:
         raise WrongUse(f"estimator must be one of {', '.join(NAMES)}, not {str(estimator)[:40]!r}")
     if estimator == "count":
         return LowerBound(
-            curve, estimator, rate, a, Fraction(0), Fraction(1), counted(curve, rate, math.ceil(a / rate))
+            curve, estimator, rate, a, Fraction(0), Fraction(1), count_estimator(curve, rate, math.ceil(a / rate))
         )
     scale, smooth = estimator.startswith("scale"), estimator.endswith("smooth")
     real = _inverse(curve) if scale else _values(curve)
@@ -359,7 +359,7 @@ def lower_bound(
     return LowerBound(curve, estimator, rate, a, slack, unit, made)
 
 
-def counted(curve: Curve, epsilon_a: Fraction, shift: int) -> Estimator:
+def count_estimator(curve: Curve, epsilon_a: Fraction, shift: int) -> Estimator:
     """n = k + X - shift stands for epsilon(max(n, 0))."""
 
     def cells(lo: int, hi: int) -> list[Cell]:

@@ -106,7 +106,7 @@ def paper_claim(alpha: Fraction, *, noisy: bool) -> arb:
     return exp(-alpha) if noisy else exp(-alpha) / 2
 
 
-def _checked(k: Exact, epsilon: Exact) -> tuple[int, Fraction]:
+def _check_parameters(k: Exact, epsilon: Exact) -> tuple[int, Fraction]:
     crowd, rate = integer(k, "k", least=2), noise_rate(epsilon)
     return crowd, rate
 
@@ -136,21 +136,21 @@ class _TwoLevels:
     def with_alpha(cls, k: Exact, epsilon: Exact, alpha: Exact) -> Self:
         """The paper's alpha/epsilon, rounded up, with the paper's claim: e^-alpha, and half of that where small values
         are hidden."""
-        crowd, rate = _checked(k, epsilon)
+        crowd, rate = _check_parameters(k, epsilon)
         a = positive(alpha, "alpha")
         return cls(crowd, rate, rounded_up(a, rate), rounded(paper_claim(a, noisy=cls._noisy), up=True))
 
     @classmethod
     def with_offset(cls, k: Exact, epsilon: Exact, offset: Exact) -> Self:
         """A given offset, with the exact delta as the claim."""
-        crowd, rate = _checked(k, epsilon)
+        crowd, rate = _check_parameters(k, epsilon)
         shift = integer(offset, "offset")
         return cls(crowd, rate, shift, rounded(cls._delta(crowd, rate, shift), up=True))
 
     @classmethod
     def with_delta(cls, k: Exact, epsilon: Exact, delta: Exact) -> Self:
         """The smallest offset whose exact delta, which is claimed, is at most the given one."""
-        crowd, rate = _checked(k, epsilon)
+        crowd, rate = _check_parameters(k, epsilon)
         shift = smallest(lambda s: cls._delta(crowd, rate, s), rate, positive(delta, "delta"))
         return cls(crowd, rate, shift, rounded(cls._delta(crowd, rate, shift), up=True))
 
@@ -173,7 +173,7 @@ class _TwoLevels:
         return self.k + self.offset
 
     @property
-    def unbiased(self) -> bool:
+    def is_unbiased(self) -> bool:
         return self._noisy
 
     def law(self, count: int) -> Law:

@@ -74,7 +74,7 @@ class Staircase(Channel):
 
     The i-th test is value <= k_i + s_i. A last rate of 0 means that the value is hidden, a first rate of infinity
     that no noise is added at first. `delta` is what is claimed; it comes from one of :func:`from_alpha`,
-    :func:`from_offsets`, :func:`calibrated`.
+    :func:`from_offsets`, :func:`calibrate_staircase`.
 
     Guarantee: (thresholds, epsilons, delta)-staircase outlier privacy with the bits released. Couple the counts c and
     c - 1 by the same first noises: if every test up to level i adds noise at c, it does at c - 1, and from there on
@@ -159,14 +159,14 @@ class Staircase(Channel):
         """How much work a law is."""
         return table_values(count, self.epsilons, self.cuts, nested=self.nested)
 
-    def reconsidered(self, verdict: Verdict) -> Verdict:
+    def reconsider(self, verdict: Verdict) -> Verdict:
         """Where proofs and a few counts do not decide, check every count."""
-        if isinstance(verdict, Undecided) and not is_wide(self.epsilons[1:]) and certified(self):
+        if isinstance(verdict, Undecided) and not is_wide(self.epsilons[1:]) and certify(self):
             return Proved("every count up to each threshold was checked exactly; above, the first noise")
         return verdict
 
     @property
-    def unbiased(self) -> bool:
+    def is_unbiased(self) -> bool:
         return self.epsilons[-1] > 0
 
     @property
@@ -211,7 +211,7 @@ class Staircase(Channel):
     def empty_bins(self) -> EmptyBins | None:
         """As printed, a hidden bin tells which levels it went through, so that all of them have to be listed."""
         hides = self.nested and self.epsilons[-1] == 0
-        return nested(self.epsilons[:-1], self.cuts, self.tags[::-1]) if hides else None
+        return nested_empty_bins(self.epsilons[:-1], self.cuts, self.tags[::-1]) if hides else None
 
 
 @lru_cache(maxsize=512)
@@ -227,19 +227,19 @@ def _law(channel: Staircase, count: int) -> Law:
             following.append((bits + "0", above(part, cut)))
             below = at_most(part, cut)
             assert isinstance(rate, Fraction)
-            following.append((bits + "1", _hidden(below) if rate == 0 else add_noise(below, rate)))
+            following.append((bits + "1", _hide(below) if rate == 0 else add_noise(below, rate)))
         paths = following
     blocks: list[Block] = []
     dense: list[Dense] = []
     for bits, part in paths:
-        closed, tables = part.tagged(channel._tag(bits))
+        closed, tables = part.with_tag(channel._tag(bits))
         blocks += closed
         dense += tables
     missing = sum((part.missing for _, part in paths), Fraction(0))
     return Law(tuple(blocks), tuple(dense), channel.tags, missing)
 
 
-def _hidden(part: Partial) -> Partial:
+def _hide(part: Partial) -> Partial:
     """Everything in `part` as one hidden outcome."""
     mass = part.total()
     if mass.is_zero():
@@ -255,7 +255,7 @@ def tail(epsilon: Loss, offset: int) -> arb:
     return exp(-epsilon * (offset + 1)) / (1 + exp(-epsilon))
 
 
-def parsed(
+def parse_levels(
     thresholds: tuple[Exact, ...], epsilons: tuple[Exact | Infinite, ...]
 ) -> tuple[tuple[int, ...], tuple[Loss, ...]]:
     return (
@@ -268,7 +268,7 @@ def from_alpha(
     thresholds: tuple[Exact, ...], epsilons: tuple[Exact | Infinite, ...], alpha: Exact, *, nested: bool = True
 ) -> Staircase:
     """Offsets alpha (1/epsilon_0 + ... + 1/epsilon_(i-1)), rounded up; the paper's claim l e^-alpha (Theorem 18)."""
-    ks, es = parsed(thresholds, epsilons)
+    ks, es = parse_levels(thresholds, epsilons)
     a = positive(alpha, "alpha")
     offsets = tuple(math.ceil(a * span) for span in _spans(es))
     return Staircase(ks, es, offsets, min(rounded(len(ks) * exp(-a), up=True), Fraction(1)), nested)
@@ -294,7 +294,7 @@ def from_offsets(
     nested: bool = True,
 ) -> Staircase:
     """Given offsets, with their exact delta as the claim; that of the staircase lemma where the laws are too long."""
-    ks, es = parsed(thresholds, epsilons)
+    ks, es = parse_levels(thresholds, epsilons)
     shifts = tuple(integer(s, "an offset") for s in offsets)
     proved = Staircase(ks, es, shifts, coupling_bound(es, shifts), nested)
     exact = exact_bound(ks, es, shifts, nested)
@@ -363,7 +363,7 @@ def level_delta(channel: Staircase, level: int, count: int) -> arb:
     return hockey_stick(more, fewer, epsilon).max(hockey_stick(fewer, more, epsilon))
 
 
-def certified(channel: Staircase) -> bool:
+def certify(channel: Staircase) -> bool:
     """Whether the claimed delta holds at every level and count, where the coupling bound alone does not show it.
 
     Guarantee: if true, the claim holds: above the first threshold by the first noise, and up to each threshold by the
@@ -446,7 +446,7 @@ class Room:
 # --- offsets for a delta ------------------------------------------------------------------------------------------
 
 
-def calibrated(
+def calibrate_staircase(
     thresholds: tuple[Exact, ...], epsilons: tuple[Exact | Infinite, ...], delta: Exact, *, nested: bool = True
 ) -> Staircase:
     """The smallest offsets, level by level, whose exact delta is at most `delta` at every count; it is claimed.
@@ -454,7 +454,7 @@ def calibrated(
     The exact delta is found at c = k_i, where it is largest in every case computed; then every other count of the
     level is certified, by the coupling bound where that is small enough and by the exact law where it is not.
     """
-    ks, es = parsed(thresholds, epsilons)
+    ks, es = parse_levels(thresholds, epsilons)
     target = positive(delta, "delta")
     if target >= 1:
         raise WrongUse(f"delta must lie between 0 and 1, not {target}")
@@ -472,7 +472,7 @@ def calibrated(
         offsets = (*offsets, offset)
     exact = exact_bound(ks, es, offsets, nested)
     if exact is None:
-        certified(Staircase(ks, es, offsets, target, nested))  # refuses what nobody could check again in a while
+        certify(Staircase(ks, es, offsets, target, nested))  # refuses what nobody could check again in a while
     return Staircase(ks, es, offsets, target if exact is None else min(exact, target), nested)
 
 
@@ -489,7 +489,7 @@ def _smallest(least: int, suffices: Callable[[int], bool], rate: Loss) -> int:
 _OFTEN: Final = Fraction(1, 2)
 
 
-def nested(rates: Sequence[Loss], cuts: Sequence[int], names: tuple[str, ...]) -> EmptyBins | None:
+def nested_empty_bins(rates: Sequence[Loss], cuts: Sequence[int], names: tuple[str, ...]) -> EmptyBins | None:
     """The noises before each test, the cuts, and the tags of levels 0, 1, ... followed by the hidden one.
 
     None if empty bins are tried more often than not, or two rates are too close for the tilted noise to be drawn.
@@ -509,7 +509,7 @@ def nested(rates: Sequence[Loss], cuts: Sequence[int], names: tuple[str, ...]) -
         level = _levels(len(cuts), chances, size, source)
         for i in range(len(cuts)):
             here = np.flatnonzero(level == i)
-            found, kept = _tried(rates, cuts, i, here.size, source)
+            found, kept = _try_bins(rates, cuts, i, here.size, source)
             values[here[kept]], tags[here[kept]] = found[kept], i
         return Published(values, tags, names)
 
@@ -547,7 +547,7 @@ def _levels(many: int, chances: Callable[[], list[arb]], size: int, source: Sour
     return np.zeros(size, dtype=np.int32) if many == 1 else CertifiedTable(boundaries).sample(size, source)
 
 
-def _tried(
+def _try_bins(
     rates: Sequence[Loss], cuts: Sequence[int], level: int, size: int, source: Source
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """What bins publish that are tried at a level, and which of them are kept."""
@@ -556,7 +556,7 @@ def _tried(
     if isinstance(rate, Infinite) or not size:
         return before, ~kept
     for rate_before, test in zip(rates[:level], cuts, strict=False):
-        before += _tilted(rate_before, rate, size, source)
+        before += _tilted_noise(rate_before, rate, size, source)
         kept &= before <= test
     noise, limit = two_sided_geometric(rate, size, source), geometric(rate, size, source)
     # At most c: the value is c + 1 + X with X >= 0, kept with the chance of that, P(X > c - v) e^(epsilon (c + 1 - v)).
@@ -567,7 +567,7 @@ def _tried(
     return values, kept
 
 
-def _tilted(rate_before: Loss, tilt: Fraction, size: int, source: Source) -> NDArray[np.int64]:
+def _tilted_noise(rate_before: Loss, tilt: Fraction, size: int, source: Source) -> NDArray[np.int64]:
     """Two-sided geometric noise whose law is tilted by e^(tilt x)."""
     if isinstance(rate_before, Infinite):
         return np.zeros(size, dtype=np.int64)

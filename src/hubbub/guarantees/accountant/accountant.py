@@ -32,7 +32,7 @@ from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, co
 from hubbub.guarantees.composition import INDEPENDENT
 from hubbub.guarantees.definitions import ConcentratedPrivacy, DifferentialPrivacy
 from hubbub.guarantees.derivation import HERE, Derivation, Theorem, texts
-from hubbub.guarantees.indistinguishability import chained
+from hubbub.guarantees.indistinguishability import chain_losses
 from hubbub.guarantees.neighbours import Neighbours, one_relation
 from hubbub.numeric.exact import INFINITY, Infinite, Loss, rounded
 from hubbub.runtime.frozen import dataclass
@@ -74,7 +74,7 @@ class Accountant:
             gaussian: GaussianTotal | None = self.gaussian + other.gaussian
         else:
             gaussian = self.gaussian or other.gaussian
-        pairs = _once_more(self.pairs, other.pairs) or _few(_counted((*self.pairs, *other.pairs)))
+        pairs = _once_more(self.pairs, other.pairs) or _few(_count_pairs((*self.pairs, *other.pairs)))
         return Accountant(pairs=pairs, gaussian=gaussian, neighbours=relation)
 
     def group(self, people: int) -> Accountant:
@@ -141,7 +141,7 @@ def of_noises(noises: Iterable[GaussianNoise], neighbours: Neighbours = Neighbou
 
 def _chain(pair: Pair, links: int) -> Pair:
     assert isinstance(pair, RandomizedResponsePair)
-    epsilon, delta = chained(pair.epsilon, pair.delta, links)
+    epsilon, delta = chain_losses(pair.epsilon, pair.delta, links)
     assert isinstance(epsilon, Fraction)
     return RandomizedResponsePair(epsilon=epsilon, delta=delta)
 
@@ -157,7 +157,7 @@ def _once_more(pairs: tuple[Repeated, ...], more: tuple[Repeated, ...]) -> tuple
     return ()
 
 
-def _counted(pairs: Iterable[Repeated]) -> Counter[Pair]:
+def _count_pairs(pairs: Iterable[Repeated]) -> Counter[Pair]:
     found: Counter[Pair] = Counter()
     for each in pairs:
         found[each.pair] += each.times

@@ -56,7 +56,7 @@ def differential_beforehand(
     of the exact convolution of their losses, rounded up, and never above the sum
     (:mod:`hubbub.guarantees.accountant.privacy_loss`).
     """
-    given, pairs = _given(derivations, rates, BEFOREHAND)
+    given, pairs = _read_premises(derivations, rates, BEFOREHAND)
     epsilon = composed_epsilon(pairs, at_delta)
     if isinstance(epsilon, Infinite):
         raise Refused(f"{BEFOREHAND}: the deltas of the releases alone come to more than the delta asked for; raise it")
@@ -74,7 +74,7 @@ def differential_so_far(
     delta = `at_delta` + sum of delta_j (:mod:`hubbub.guarantees.accountant.odometer`). In particular all releases that a cap on
     this number admits are (cap, delta)-DP together.
     """
-    given, pairs = _given(derivations, rates, SO_FAR)
+    given, pairs = _read_premises(derivations, rates, SO_FAR)
     epsilon = epsilon_so_far(pairs, at_delta)
     delta = total_delta((at_delta, *(pair.rate * pair.delta for pair in pairs)))
     assumptions = (FIXED_DELTAS,) if any(pair.delta for pair in pairs) else ()
@@ -146,7 +146,7 @@ def differential_under_cap(
     )
 
 
-def _given(
+def _read_premises(
     derivations: Sequence[Derivation], rates: Sequence[Fraction] | None, theorem: Theorem
 ) -> tuple[list[DifferentialPrivacy], list[RandomizedResponsePair]]:
     if not derivations:

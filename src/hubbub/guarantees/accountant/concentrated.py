@@ -15,7 +15,7 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.accountant.gaussian import GaussianNoise
 from hubbub.guarantees.composition import INDEPENDENT
 from hubbub.guarantees.definitions import ConcentratedPrivacy, DifferentialPrivacy, Guarantee
-from hubbub.guarantees.derivation import HERE, TO_REPLACE, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.derivation import HERE, TO_REPLACE, Assumption, Derivation, Theorem, state_promise, texts
 from hubbub.guarantees.neighbours import Neighbours, one_relation
 from hubbub.guarantees.parameters import size
 from hubbub.guarantees.people import People
@@ -91,7 +91,7 @@ def of_noise(
     numbers = texts(releases=len(noises), rho_out=rho)
     if len(noises) == 1:
         numbers = texts(variance=noises[0].s2, squared=noises[0].squared, moved=noises[0].moved, rho_out=rho)
-    return stated(
+    return state_promise(
         ConcentratedPrivacy(rho=rho), theorem=OF_NOISE, numbers=numbers, assumptions=assumptions, people=people
     )
 
@@ -130,7 +130,7 @@ def concentrated_to_differential(premise: Derivation, *, delta: Fraction) -> Der
     )
 
 
-def concentrated(*derivations: Derivation) -> Derivation:
+def compose_concentrated(*derivations: Derivation) -> Derivation:
     """Sequential composition of zCDP: the rho of all releases add up.
 
     Guarantee: if M_j is rho_j-zCDP, all under the same neighbours, each possibly chosen after seeing the earlier ones
@@ -179,7 +179,7 @@ def concentrated_to_replace(premise: Derivation) -> Derivation:
     """From add/remove to replace: replacing a person is removing one and adding one.
 
     Guarantee: if M is rho-zCDP under add/remove, then it is 4 rho-zCDP under replacement: a group of two steps. Where
-    the noise is Gaussian and one person moves numbers upwards only, 2 rho holds (:meth:`GaussianNoise.swapped`).
+    the noise is Gaussian and one person moves numbers upwards only, 2 rho holds (:meth:`GaussianNoise.under_replacement`).
     """
     theorem = Theorem("implied.concentrated-to-replace", "Two steps (zCDP)", BUN_STEINKE, TO_REPLACE)
     given = premise.concluding(ConcentratedPrivacy, theorem)

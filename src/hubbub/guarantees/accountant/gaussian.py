@@ -94,7 +94,7 @@ class GaussianNoise:
             self, squared=people**2 * self.squared, moved=people * self.moved, ones=self.ones and people == 1
         )
 
-    def swapped(self) -> GaussianNoise:
+    def under_replacement(self) -> GaussianNoise:
         """The same noise where the data of one person are replaced.
 
         Guarantee: |v - v'|^2 <= |v|^2 + |v'|^2 for entries of at least 0: twice the square, not four times, and entries
@@ -256,7 +256,7 @@ class GaussianTotal:
     def __add__(self, other: GaussianTotal) -> GaussianTotal:
         """Both."""
         return GaussianTotal(
-            rho=_shortened(self.rho + other.rho),
+            rho=_shorten(self.rho + other.rho),
             moved=self.moved + other.moved,
             squares=tuple(map(_sum, self.squares, other.squares)),
         )
@@ -275,7 +275,9 @@ class GaussianTotal:
 
     def delta_at(self, epsilon: Fraction) -> Fraction:
         """The delta of Lemma C, rounded up, by the k2 that gives the least."""
-        return min((_smoothed(square, self.moved, epsilon, k2) for k2, square in self.proofs()), default=Fraction(1))
+        return min(
+            (_smoothed_delta(square, self.moved, epsilon, k2) for k2, square in self.proofs()), default=Fraction(1)
+        )
 
     def epsilon_at(self, delta: Fraction) -> Loss:
         """An epsilon at which that delta is at most `delta`, rounded up; infinite if there is none."""
@@ -319,10 +321,10 @@ def gaussian_total(noises: Iterable[GaussianNoise]) -> GaussianTotal:
 
 def _sum(one: Loss, two: Loss) -> Loss:
     found = one + two
-    return found if isinstance(found, Infinite) else _shortened(found)
+    return found if isinstance(found, Infinite) else _shorten(found)
 
 
-def _shortened(number: Fraction) -> Fraction:
+def _shorten(number: Fraction) -> Fraction:
     """The number, or a little more if it is too long to be carried along."""
     return number if number.denominator.bit_length() <= _LONG else rounded(number, up=True, digits=_KEPT)
 
@@ -336,7 +338,7 @@ def lemma_c(noises: Sequence[GaussianNoise], epsilon: Fraction) -> Fraction:
     return gaussian_total(noises).delta_at(epsilon)
 
 
-def _smoothed(square: Fraction, moved: int, epsilon: Fraction, k2: Fraction) -> Fraction:
+def _smoothed_delta(square: Fraction, moved: int, epsilon: Fraction, k2: Fraction) -> Fraction:
     with precision():
         shift = _shift(k2, moved)
         found = shift.exp() * gaussian_delta(ball(epsilon) - 2 * shift, ball(square).sqrt())

@@ -38,7 +38,7 @@ class Moves:
 
 def official_moves(official: Official) -> Moves:
     """The moves that the totals tell. Guarantee: it looks at the official record alone."""
-    return _counted(gain for gains in _gains(official) for gain in gains.values())
+    return _count_moves(gain for gains in _gains(official) for gain in gains.values())
 
 
 def hidden_moves(visible: Mapping[Path, int], official: Official) -> Moves:
@@ -52,7 +52,7 @@ def hidden_moves(visible: Mapping[Path, int], official: Official) -> Moves:
                 if pile(path, number + 1, last) == name and pile(path, number, last) != name
             )
             left.append(gain - known)
-    return _counted(left)
+    return _count_moves(left)
 
 
 def _gains(official: Official) -> Iterable[dict[str | None, int]]:
@@ -63,7 +63,7 @@ def _gains(official: Official) -> Iterable[dict[str | None, int]]:
         yield gains | {None: gone}
 
 
-def _counted(moves: Iterable[int]) -> Moves:
+def _count_moves(moves: Iterable[int]) -> Moves:
     some = [ballots for ballots in moves if ballots > 0]
     return Moves(all=len(some), few=sum(ballots < FEW for ballots in some), single=some.count(1))
 
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
 UNKNOWN: Final = "not shown"
 
 
-def drawn(table: PathTable) -> Flow | None:
+def flow_picture(table: PathTable) -> Flow | None:
     """The picture as a value; None if there is one round only, and so no flow."""
     official = table.spec.official
     if len(official.rounds) < 2:

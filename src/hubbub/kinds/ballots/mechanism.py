@@ -94,7 +94,7 @@ def present(spec: PublishedBallots, measurement: Measurement) -> PathTable:
     labels, counts = drawn.texts(WAY), drawn.integers(COUNT).tolist()
     visible = {_path(spec, label): count for label, count in zip(labels, counts, strict=True)}
     check_possible(spec, visible)
-    ways = _ordered(spec, visible)
+    ways = _order_paths(spec, visible)
     ends: list[tuple[int, int | None]]
     if spec.method == "noisy":
         numbers = [visible[way] for way in ways]
@@ -109,7 +109,7 @@ def _path(spec: PublishedBallots, label: str | None) -> Path:
     return tuple(STOP if number == _STOPS else spec.official.candidates[int(number)] for number in numbers)
 
 
-def _ordered(spec: PublishedBallots, ways: Iterable[Path]) -> list[Path]:
+def _order_paths(spec: PublishedBallots, ways: Iterable[Path]) -> list[Path]:
     """By the candidates as the first official round lists them; a tree level after level."""
     if spec.method != "noisy":
         return in_order(ways, spec.official)

@@ -23,7 +23,7 @@ from hubbub.channels.sampled import distributional, sampled_crowd_blending
 from hubbub.errors import Refused
 from hubbub.guarantees import composition
 from hubbub.guarantees.definitions import BernoulliSample
-from hubbub.guarantees.derivation import HERE, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.derivation import HERE, Assumption, Derivation, Theorem, state_promise, texts
 from hubbub.guarantees.implications import on_a_sample, outlier_to_differential
 from hubbub.guarantees.people import People, Whose
 from hubbub.kinds.ballots.noisy_prefixes import level_channel
@@ -64,7 +64,7 @@ def promises(spec: PublishedBallots) -> tuple[Derivation, ...]:
     """
     if spec.method == "noisy":
         return (_noisy(spec),)
-    own = stated(
+    own = state_promise(
         ExactOrSuppressed(spec.k).claim,
         theorem=PATHS if spec.method == "paths" else PREFIXES,
         numbers=texts(k=spec.k),
@@ -87,7 +87,7 @@ def _noisy(spec: PublishedBallots) -> Derivation:
     """Levels add up: a ballot is in at most one node of each."""
     levels = [
         outlier_to_differential(
-            stated(
+            state_promise(
                 level_channel(spec.k, spec.level_epsilon).claim,
                 theorem=LEVEL,
                 numbers=texts(ranks=ranks, k=spec.k, epsilon=spec.level_epsilon),

@@ -180,9 +180,9 @@ class PathTable(Result):
         return tuple(sentences)
 
     def drawing(self) -> Drawing | None:
-        from hubbub.kinds.ballots.giveaways import drawn
+        from hubbub.kinds.ballots.giveaways import flow_picture
 
-        return drawn(self) if self.spec.method == "paths" else None
+        return flow_picture(self) if self.spec.method == "paths" else None
 
 
 def path_text(path: Path) -> str:

@@ -109,7 +109,7 @@ class Consistent:
         schema = pa.schema([*keys, *numbers])
 
         def batches() -> Iterator[pa.RecordBatch]:
-            projected = None if self.cells is None else self.table.projected()
+            projected = None if self.cells is None else self.table.project()
             integers = self.exact if projected is None else largest_remainders(projected)
             start = 0
             for batch in base.batches():

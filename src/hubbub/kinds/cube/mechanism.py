@@ -116,7 +116,7 @@ def _fitted_tables(spec: Cube, drawn: Drawn) -> Tables:
     """Every table with estimates that add up, and the intervals of its own noise, or of the estimates."""
     noise, public = table_noise.noise_of(spec), spec.public_number
     numbers = drawn.integers(DIFFERENCE if spec.gaussian else histogram_mechanism.VALUE)
-    exact, unit = noise.fit(numbers, public).scaled(noise.tables.workload[0])
+    exact, unit = noise.fit(numbers, public).scaled_table(noise.tables.workload[0])
     total = public if noise.tables.total_is_public else None
     fit = round_fit(exact.astype(object).ravel().tolist(), unit, spec.shape, total)
     tables = []

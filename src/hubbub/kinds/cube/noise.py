@@ -22,14 +22,14 @@ from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.mechanisms.noise_reach import reach_of_all
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
-from hubbub.guarantees.derivation import HERE, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.derivation import HERE, Assumption, Derivation, Theorem, state_promise, texts
 from hubbub.kinds.cube.levels import best_split, reaches
 from hubbub.kinds.histogram import promises
 from hubbub.numeric.exact import exp, rounded, to_text
 from hubbub.protocol.channel_checks import laws
 from hubbub.protocol.check import Check
 from hubbub.query_classes.marginals.geometric import GeometricTables
-from hubbub.query_classes.marginals.plan import SLACK, above_least_largest, largest_weights, planned
+from hubbub.query_classes.marginals.plan import SLACK, above_least_largest, largest_weights, plan_residuals
 from hubbub.query_classes.marginals.residual import Residuals
 from hubbub.query_classes.marginals.tables import Tables
 from hubbub.tables.bins import rule
@@ -93,7 +93,9 @@ def choose_noise(spec: Cube) -> Cube:
     blank = replace(spec, noise=GAUSSIAN)
     tables = residuals_of(blank).tables
     weights = largest_weights(tables)
-    found = replace(blank, variances=planned(tables, weights, spec.person_epsilon, spec.delta).s2, weights=weights)
+    found = replace(
+        blank, variances=plan_residuals(tables, weights, spec.person_epsilon, spec.delta).s2, weights=weights
+    )
     if spec.noise == GAUSSIAN or public:
         return found
     geometric = _with_geometric(spec)
@@ -162,7 +164,7 @@ def gaussian_promise(spec: Cube) -> Derivation:
     if spec.public_number is not None:
         sentence = "it is public and true that there are {people} people in the table"
         declared = (Assumption("cube.people", sentence, texts(people=spec.public_number)),)
-    return stated(
+    return state_promise(
         DifferentialPrivacy(epsilon=spec.person_epsilon, delta=delta, neighbours=neighbours),
         theorem=THEOREM,
         numbers=texts(

@@ -267,5 +267,5 @@ def _adds_up(channel: Channel) -> bool:
     """Whether tables have noise of their own, or crowds are published so that sums of cells can be told."""
     if channel.plain_noise is not None:
         return True
-    summable = channel.exact_from is not None or (channel.noisy_below is not None and channel.unmarked)
+    summable = channel.exact_from is not None or (channel.noisy_below is not None and channel.is_unmarked)
     return summable and isinstance(channel.claim, CrowdBlending)

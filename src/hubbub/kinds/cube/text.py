@@ -9,7 +9,7 @@ from hubbub.kinds.cube.margins import Margin, cells_inside
 from hubbub.kinds.histogram import text as histogram_text
 from hubbub.kinds.histogram.text import ONE_ROW_TITLE
 from hubbub.numeric.exact import to_text
-from hubbub.numeric.format import listed
+from hubbub.numeric.format import join_words
 from hubbub.protocol.spec import Description
 from hubbub.tables.bins import Discovered, declared_size
 
@@ -22,7 +22,7 @@ _NAMED = 6  # margins that are named in a sentence
 def describe(spec: Cube) -> Description:
     """The texts of the release: title, what is published, whom it is about, what intervals mean."""
     cells = histogram_text.describe(spec.cells)
-    columns = listed([axis.column for axis in spec.axes])
+    columns = join_words([axis.column for axis in spec.axes])
     sums = _sums(spec)
     how = _method(spec)
     whose = "people in a secret sample of the table" if spec.cells.sample is not None else cells.counts
@@ -56,7 +56,7 @@ def _totals(spec: Cube) -> str:
     """The margins, in everyday words."""
     if len(spec.margins) > _NAMED:
         return f"{len(spec.margins)} tables of totals"
-    return f"totals {listed([f'by {by(margin)}' if margin else 'in all' for margin in spec.margins])}"
+    return f"totals {join_words([f'by {by(margin)}' if margin else 'in all' for margin in spec.margins])}"
 
 
 def _in_short(spec: Cube) -> str:
@@ -68,7 +68,7 @@ def _in_short(spec: Cube) -> str:
 
 def by(margin: Margin) -> str:
     """The columns of a margin."""
-    return listed(list(margin)) if margin else "no column: the grand total"
+    return join_words(list(margin)) if margin else "no column: the grand total"
 
 
 def _method(spec: Cube) -> str:
@@ -138,7 +138,9 @@ def left_out_sentence(spec: Cube) -> str:
     if not left:
         return ""
     people = spec.cells.unit.rows if spec.cells.unit.counts_rows else "people"
-    return f"margins are sums of cells: {people} without a bin by {listed(left)} are in no cell, and so in no margin"
+    return (
+        f"margins are sums of cells: {people} without a bin by {join_words(left)} are in no cell, and so in no margin"
+    )
 
 
 def _remarks(spec: Cube) -> tuple[str, ...]:

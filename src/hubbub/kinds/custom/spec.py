@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
-from hubbub.guarantees.derivation import BBG, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.derivation import BBG, Assumption, Derivation, Theorem, state_promise, texts
 from hubbub.guarantees.implications import (
     BLANK,
     PUBLIC_SIZES,
@@ -45,7 +45,7 @@ from hubbub.guarantees.implications import (
     add_remove_to_replace,
     sanitize_sample,
 )
-from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.indistinguishability import subsampled_loss
 from hubbub.guarantees.people import People
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import Exact, integer, loss, rational, to_text
@@ -107,7 +107,7 @@ class OwnMechanism(Spec):
         """Guarantee: if the claim is true, Theorem A1 on K of N rows in a secret order; and amplification by sampling
         for one person replaced."""
         claim = self.claim
-        own = stated(
+        own = state_promise(
             DifferentialPrivacy(epsilon=claim.epsilon, delta=claim.delta, neighbours=claim.neighbours),
             theorem=CLAIMED,
             numbers=texts(epsilon=claim.epsilon, delta=claim.delta),
@@ -117,7 +117,7 @@ class OwnMechanism(Spec):
         inner = own if claim.neighbours is Neighbours.REPLACE else add_remove_to_replace(own)
         knows = sanitize_sample(inner, k=self.rows, n=self.of_people)
         given, share = inner.concluding(DifferentialPrivacy, REPLACED), Fraction(self.rows, self.of_people)
-        epsilon, delta = mixed(given.epsilon, share), share * given.delta
+        epsilon, delta = subsampled_loss(given.epsilon, share), share * given.delta
         private = inner.then(
             REPLACED,
             DifferentialPrivacy(epsilon=epsilon, delta=delta, neighbours=Neighbours.REPLACE),
@@ -160,13 +160,13 @@ class OwnMechanism(Spec):
         uniform and independent. A table of another number of people is refused before a word is drawn.
         """
 
-        def chosen(people: int) -> NDArray[np.int64]:
+        def choose_rows(people: int) -> NDArray[np.int64]:
             if people != self.of_people:
                 raise Refused(OTHER_NUMBER)
             found = ranks(self.rows, people, source)
             return found[_order(self.rows, source)]
 
-        table = data.rows(self.columns, self.unit.person, chosen)
+        table = data.rows(self.columns, self.unit.person, choose_rows)
         failed = False
         try:
             value = self.mechanism(table.column(0).to_pylist() if self.as_list else table)
@@ -277,11 +277,11 @@ def sample_and_sanitize(
     names = (columns,) if isinstance(columns, str) else tuple(columns)
     if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise WrongUse("`columns` are those that the mechanism sees: a name, or a list of different names; give them")
-    claim = _stated(epsilon, delta, neighbours) if epsilon is not None else read_claim(mechanism)
+    claim = _state_claim(epsilon, delta, neighbours) if epsilon is not None else read_claim(mechanism)
     return Sanitizing(mechanism, claim, k, n, names, isinstance(columns, str))
 
 
-def _stated(epsilon: Exact, delta: Exact, neighbours: str | None) -> Claim:
+def _state_claim(epsilon: Exact, delta: Exact, neighbours: str | None) -> Claim:
     kinds = {each.value: each for each in Neighbours}
     if neighbours not in kinds:
         raise WrongUse(

@@ -18,7 +18,7 @@ from hubbub.guarantees.accountant.sampled_counts import SampledCounts
 from hubbub.guarantees.aggregates import Aggregate, ExplorationSample, NeighbourhoodSample
 from hubbub.guarantees.composition import differential, zero_knowledge
 from hubbub.guarantees.definitions import DifferentialPrivacy, ZeroKnowledge
-from hubbub.guarantees.derivation import DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.derivation import DMNS, GLP, HERE, Assumption, Derivation, Theorem, state_promise, texts
 from hubbub.numeric.exact import rounded
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def ledger_promises(spec: GraphSpec) -> tuple[Derivation, ...]:
     )
 
 
-def sampled(spec: GraphSpec) -> SampledCounts | None:
+def sampled_counts(spec: GraphSpec) -> SampledCounts | None:
     """The counts that one sample tells, which may serve other releases of the network too; None where there is no such
     sample, or the promise is with a sample for each count.
 
@@ -107,7 +107,7 @@ def sampled(spec: GraphSpec) -> SampledCounts | None:
     )
 
 
-def _declared(spec: GraphSpec) -> tuple[Assumption, ...]:
+def _declared_facts(spec: GraphSpec) -> tuple[Assumption, ...]:
     sentence = "it is public and true that there are {vertices} vertices and that none has a degree above {max_degree}"
     given = texts(vertices=spec.size.vertices, max_degree=spec.size.max_degree)
     known = Assumption("graph.size", sentence, given)
@@ -139,7 +139,7 @@ def _zero_knowledge(spec: GraphSpec) -> tuple[Derivation, ...]:
 
 def _one(spec: GraphSpec, of: Statistic, known: Aggregate) -> Derivation:
     limits, how = bounds(of, spec.size, spec.sampling), spec.sampling
-    return stated(
+    return state_promise(
         ZeroKnowledge(epsilon=spec.epsilon, aggregate=known),
         theorem=MGF_CENTRED if spec.centred else MGF,
         numbers=(
@@ -157,7 +157,7 @@ def _one(spec: GraphSpec, of: Statistic, known: Aggregate) -> Derivation:
                 epsilon=spec.epsilon,
             ),
         ),
-        assumptions=(*_declared(spec), FRIENDS, *((LIMITLESS,) if of.explores else ())),
+        assumptions=(*_declared_facts(spec), FRIENDS, *((LIMITLESS,) if of.explores else ())),
         people=spec.people,
     )
 
@@ -171,11 +171,11 @@ def _differential(spec: GraphSpec) -> Derivation:
         moved, scale = spec.sensitivity(of), spec.scale(of)
         loss = rounded(Fraction(moved) / scale, up=True, digits=_DIGITS) if spec.zero_knowledge else spec.epsilon
         each.append(
-            stated(
+            state_promise(
                 DifferentialPrivacy(epsilon=loss, neighbours=people.neighbours),
                 theorem=GEOMETRIC,
                 numbers=(("of", of.value), *texts(sensitivity=moved, scale=scale, epsilon_out=loss)),
-                assumptions=_declared(spec),
+                assumptions=_declared_facts(spec),
                 people=people,
             )
         )

@@ -15,7 +15,7 @@ from hubbub.channels.protocol import LARGEST_COUNT
 from hubbub.graphs.statistics import Statistic, most
 from hubbub.kinds.graph import chart, text
 from hubbub.kinds.graph.promises import aggregate
-from hubbub.numeric.clamped_interval import clamped, clamped_interval
+from hubbub.numeric.clamped_interval import clamp, clamped_interval
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Result, Sheet
@@ -45,7 +45,7 @@ class Answer:
     @property
     def value(self) -> Fraction:
         """The possible number nearest to the published count."""
-        return clamped(self.edges * self.unit, self.low, self.high)
+        return clamp(self.edges * self.unit, self.low, self.high)
 
     def as_json(self) -> dict[str, object]:
         fields: dict[str, object] = {"of": self.of.value}
@@ -165,7 +165,7 @@ def _answers(spec: GraphSpec, of: Statistic, counts: list[int]) -> Iterator[Answ
             high=high * unit,
             coverage=spec.coverage,
             scale=scale,
-            distance=clamped(Fraction(count), low, high) / spec.size.most_edges if of.explores else None,
+            distance=clamp(Fraction(count), low, high) / spec.size.most_edges if of.explores else None,
             aggregate=known,
             degree=degree if of is Statistic.DEGREE_COUNTS else None,
             fitted=fitted[degree - 1],

@@ -56,7 +56,7 @@ class GraphSpec(Spec):
             raise WrongUse("name what is to be published, each once, like connectivity,average-degree")
         if self.epsilon <= 0 or not 0 < self.coverage < 1:
             raise WrongUse("epsilon must be above 0, and the coverage between 0 and 1")
-        sampled = {each.sampled for each in self.of}
+        sampled = {each.is_sampled for each in self.of}
         if len(sampled) == 2:
             raise WrongUse(
                 "degree-histogram and triangles have no zero-knowledge promise, and published beside others they would "
@@ -89,7 +89,7 @@ class GraphSpec(Spec):
         if walks:
             object.__setattr__(self, "explores", self.sampling.s)
         if not self.scales:
-            object.__setattr__(self, "scales", tuple(self._calibrated(of) for of in self.counts))
+            object.__setattr__(self, "scales", tuple(self._calibrate_scale(of) for of in self.counts))
         if len(self.scales) != len(self.counts):
             raise WrongUse("each published count has one scale of noise; give as many as there are counts")
         for of in self.counts:
@@ -101,7 +101,7 @@ class GraphSpec(Spec):
 
     @property
     def zero_knowledge(self) -> bool:
-        return self.of[0].sampled
+        return self.of[0].is_sampled
 
     @property
     def counts(self) -> tuple[Statistic, ...]:
@@ -126,7 +126,7 @@ class GraphSpec(Spec):
         """The scale of the integer noise on a count."""
         return self.scales[self.counts.index(of)]
 
-    def _calibrated(self, of: Statistic) -> Fraction:
+    def _calibrate_scale(self, of: Statistic) -> Fraction:
         """Guarantee: for sampled counts the scale of the MGF theorem, so that each is epsilon-zero-knowledge private;
         for the others sensitivity/epsilon, so that each is epsilon-differentially private."""
         if self.zero_knowledge:
@@ -161,7 +161,7 @@ class GraphSpec(Spec):
 
     def composition(self) -> CompositionInfo:
         """A sample that tells its counts may serve other releases of the same network."""
-        return CompositionInfo(sampled=graph_promises.sampled(self))
+        return CompositionInfo(sampled=graph_promises.sampled_counts(self))
 
     def with_schema(self, schema: object) -> Self:
         """A graph has no columns: everything is declared."""

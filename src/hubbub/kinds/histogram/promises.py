@@ -24,7 +24,7 @@ from hubbub.guarantees.definitions import (
     SimpleOutlier,
     StaircaseOutlier,
 )
-from hubbub.guarantees.derivation import DMNS, HERE, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.derivation import DMNS, HERE, Assumption, Derivation, Theorem, state_promise, texts
 from hubbub.guarantees.implications import (
     outlier_to_differential,
     simple_outlier_to_crowd_blending,
@@ -104,7 +104,7 @@ def following(
     Guarantee: each is a theorem applied to `own`, to the crowd-blending or to the differential privacy that follow from
     it, or the call is refused.
     """
-    unmarked, found = spec.channel.unmarked, [own]
+    unmarked, found = spec.channel.is_unmarked, [own]
     if spec.sample is not None:
         if not isinstance(own.conclusion, DifferentialPrivacy):  # that is amplified below
             from hubbub.channels.sampled_outlier import sampled_delta
@@ -154,7 +154,7 @@ def _own(spec: Histogram) -> Derivation:
         *((KEPT_ROWS,) if spec.unit.one_row_per_person and crowds else ()),
         *(() if spec.discovered else (sparse.NOT_LISTED if sparse.is_sparse(spec) else EVERY_BIN,)),
     )
-    own = stated(
+    own = state_promise(
         spec.channel.claim,
         theorem=spec.channel.card.statement,
         numbers=tuple((name, _text(value)) for name, value in parameters(spec.channel).items() if value is not None),

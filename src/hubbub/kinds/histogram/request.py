@@ -182,10 +182,12 @@ def _check_noise(
 
 
 def _with_noise(noise: str, epsilon: Exact | None, delta: Exact | None, bins: int) -> Channel:
-    from hubbub.channels.noise_choice import chosen
+    from hubbub.channels.noise_choice import choose_channel
 
     assert epsilon is not None
-    return chosen(noise, rational(epsilon, "epsilon"), None if delta is None else positive(delta, "delta"), bins)
+    return choose_channel(
+        noise, rational(epsilon, "epsilon"), None if delta is None else positive(delta, "delta"), bins
+    )
 
 
 def _by_intent(

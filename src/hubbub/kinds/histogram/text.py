@@ -14,7 +14,7 @@ from hubbub.guarantees.curve import Reading
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kinds.histogram.estimands import describe_estimand, of_interval, of_number
 from hubbub.numeric.exact import Infinite, to_text
-from hubbub.numeric.format import listed
+from hubbub.numeric.format import join_words
 from hubbub.protocol.result import BELOW_ZERO
 from hubbub.protocol.spec import Description
 from hubbub.tables import unlisted
@@ -35,7 +35,7 @@ ONE_ROW: Final = (
 
 def describe(spec: Histogram) -> Description:
     """The texts of the release: title, what is published, whom it is about, what intervals mean."""
-    columns = listed([axis.column for axis in spec.axes])
+    columns = join_words([axis.column for axis in spec.axes])
     sampled = "" if spec.sample is None else f", on a fresh secret sample at rate {to_text(spec.sample)}"
     about = of_interval(spec)
     scaled = "" if about is of_number(spec) else f"; estimates and intervals are for {describe_estimand(spec, about)}"
@@ -237,7 +237,7 @@ def status(tag: str) -> str:
     levels = [str(i) for i, bit in enumerate(bits, 1) if bit == "1"]
     if not levels:
         return start or "shown"
-    return f"{start or 'more noise'} at level{'s' if len(levels) > 1 else ''} {listed(levels)}"
+    return f"{start or 'more noise'} at level{'s' if len(levels) > 1 else ''} {join_words(levels)}"
 
 
 def bin_rate(spec: Histogram) -> Fraction:

@@ -15,7 +15,7 @@ from hubbub.kinds.points import chart, text
 from hubbub.kinds.points.space import Positions
 from hubbub.kinds.points.utility import each_within, mean_within, missed, paper_missed, reach
 from hubbub.numeric.exact import to_float, to_text
-from hubbub.numeric.format import listed
+from hubbub.numeric.format import join_words
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Result, Sheet
@@ -177,7 +177,7 @@ class PublishedPoints(Result):
             text.outside(spec),
         ]
         if spec.space.diameter:
-            reaches = listed(
+            reaches = join_words(
                 [
                     f"{_number(each, axis.step)} along {axis.column}"
                     for axis, each in zip(axes, self._reaches(), strict=True)
@@ -201,7 +201,7 @@ class PublishedPoints(Result):
             f"{_number(each.low, axis.step, up=False)} to {_number(each.high, axis.step)} along {each.column}"
             for each, axis in zip(self.means(), self.spec.space.axes, strict=False)
         ]
-        return (f"With a chance of at least 95 % the mean of their own places is {listed(ends)}.",) if ends else ()
+        return (f"With a chance of at least 95 % the mean of their own places is {join_words(ends)}.",) if ends else ()
 
     def exactness(self) -> tuple[str, ...]:
         spec, axes = self.spec, self.spec.space.axes
@@ -212,7 +212,7 @@ class PublishedPoints(Result):
             for axis, each in zip(axes, each_within(spec, 1, _HALF), strict=True)
         ]
         return (
-            f"A point is within {listed(far)} of its own place, with a chance of at least 50 %",
+            f"A point is within {join_words(far)} of its own place, with a chance of at least 50 %",
             *(sentence.removesuffix(".") for sentence in self._mean_sentences()),
         )
 

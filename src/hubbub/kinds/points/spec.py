@@ -15,7 +15,7 @@ from hubbub.channels.divergence import hockey_stick
 from hubbub.channels.law import Law, two_sided
 from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import CrowdBlending
-from hubbub.guarantees.derivation import GHLP, HERE, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.derivation import GHLP, HERE, Assumption, Derivation, Theorem, state_promise, texts
 from hubbub.guarantees.people import People
 from hubbub.kinds.histogram.promises import KEPT_ROWS
 from hubbub.kinds.points import mechanism, text
@@ -117,7 +117,7 @@ class NoisyPoints(Spec):
         """
         unit = self.unit
         return (
-            stated(
+            state_promise(
                 CrowdBlending(k=self.crowd, epsilon=self.loss),
                 theorem=THEOREM,
                 numbers=texts(crowd=self.crowd, epsilon=self.epsilon, diameter=self.space.diameter, rate=self.rate),

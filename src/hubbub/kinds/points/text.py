@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hubbub.kinds.points.regions import Regions
 from hubbub.numeric.exact import to_text
-from hubbub.numeric.format import listed
+from hubbub.numeric.format import join_words
 from hubbub.protocol.spec import Description
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def describe(spec: NoisyPoints) -> Description:
     """The texts of the release: title, what is published, whom it is about, what intervals mean."""
-    columns = listed(list(spec.space.columns))
+    columns = join_words(list(spec.space.columns))
     kept = "kept rows" if spec.unit.one_row_per_person else "people"
     cell = kept_in(spec).removesuffix("s")
     moved = f"each moved by noise as wide as its {cell}" if spec.space.diameter else f"each at the middle of its {cell}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from hubbub.kinds.queries import text
 from hubbub.kinds.queries.query_text import label_at
-from hubbub.numeric.format import listed
+from hubbub.numeric.format import join_words
 from hubbub.protocol.drawing import Bar, Bars, Cell, Heat, Mark
 from hubbub.query_classes.classes import Box, ColumnCells, Halfspace, Halfspaces, Query
 from hubbub.tables.bins import Dates, Values, size
@@ -40,7 +40,7 @@ def _table(found: Synopsis, queries: ColumnCells) -> Bars | Heat | None:
         return None
     names = [found.spec.request.axes[i].column for i in columns]
     many = len(queries.sets)
-    note = f"Drawn is the table by {listed(names)}, one of {many:,}." if many > 1 else ""
+    note = f"Drawn is the table by {join_words(names)}, one of {many:,}." if many > 1 else ""
     bars = {
         bins: _bar(found, _label(found, columns[0], bins[0]), _cell_of(queries, dict(zip(columns, bins, strict=True))))
         for bins in product(*(range(queries.shape[i]) for i in columns))

@@ -20,7 +20,7 @@ from hubbub.kinds.queries.query_text import key_names, keys_of
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import Read, Sheet
 from hubbub.query_classes.classes import ColumnCells
-from hubbub.query_classes.marginals.projection import Agreeing, projected, tolerance
+from hubbub.query_classes.marginals.projection import Agreeing, project_tables, tolerance
 from hubbub.query_classes.marginals.tables import Tables
 from hubbub.query_classes.table_method import TableMethod
 
@@ -39,7 +39,7 @@ def sheet(found: Synopsis) -> Sheet:
     keys = keys_of(np.arange(queries.number), axes, queries)
 
     def batches() -> Iterator[pa.RecordBatch]:
-        tables, _ = projected(_workload(queries), _answers(found))
+        tables, _ = project_tables(_workload(queries), _answers(found))
         numbers = np.concatenate([table.ravel() for table in tables])
         yield pa.record_batch([*keys, pa.array(numbers, pa.float64())], schema=schema)
 
@@ -67,7 +67,7 @@ def _objection(queries: ColumnCells, answers: Sequence[NDArray[Any]], numbers: N
     allowed = tolerance(tables)
     if Agreeing(_workload(queries)).disagreement(tables) > allowed:
         return "its tables do not agree with one another"
-    best, near = projected(_workload(queries), answers)
+    best, near = project_tables(_workload(queries), answers)
     off = math.sqrt(sum(float(((a - b) ** 2).sum()) for a, b in zip(best, tables, strict=True)))
     if off + near > allowed:
         return "its tables are not the nearest ones of at least 0 that agree: they are no projection of the answers"

@@ -89,10 +89,10 @@ def present(spec: Queries, measurement: Measurement) -> Synopsis:
     indices, measured = drawn.integers(QUERY).tolist(), drawn.integers(MEASURED).tolist()
     rounds = tuple(zip(map(spec.queries.at, indices), measured, strict=True))
     if isinstance(spec.method, Weights):
-        return Synopsis(spec, Numbers(weights.replayed(spec.setting, rounds), rounds))
+        return Synopsis(spec, Numbers(weights.replay_weights(spec.setting, rounds), rounds))
     assert isinstance(spec.method, Boosting)
     known = Numbers(np.zeros(0, dtype=np.int64), rounds, tuple(drawn.integers(ROUND).tolist()))
-    return Synopsis(spec, replace(known, numbers=boosting.replayed(spec.setting, spec.method, known)))
+    return Synopsis(spec, replace(known, numbers=boosting.replay_databases(spec.setting, spec.method, known)))
 
 
 # --- what was published, read back --------------------------------------------------------------------------------------

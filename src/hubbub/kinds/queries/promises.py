@@ -33,9 +33,9 @@ from hubbub.errors import Refused
 from hubbub.guarantees.accountant.concentrated import of_noise
 from hubbub.guarantees.accountant.gaussian import GaussianNoise
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
-from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Derivation, Theorem, state_promise, texts
 from hubbub.guarantees.implications import BLANK, PUBLIC_SIZES, SECRET, SYMMETRIC
-from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.indistinguishability import subsampled_loss
 from hubbub.kinds.histogram.promises import PARTITION, several_rows
 from hubbub.numeric.exact import rounded, to_text
 from hubbub.protocol.check import Check
@@ -175,7 +175,7 @@ def _own(spec: Queries, claim: DifferentialPrivacy) -> Derivation:
     if spec.request.people is not None:
         sentence = "it is public and true that there are {people} people in the table"
         declared = (Assumption("queries.people", sentence, texts(people=spec.request.people)),)
-    return stated(
+    return state_promise(
         claim,
         theorem=THEOREMS[spec.method.name],
         numbers=(("of", spec.request.of), *texts(**given, loss=spec.loss)),
@@ -220,7 +220,7 @@ def _sampled(spec: Queries, own: Derivation, loss: Fraction) -> tuple[Derivation
         numbers=texts(k=k, n=n, epsilon=loss, epsilon_out=spec.request.epsilon),
         assumptions=(*known, NOBODY if blank is Blank.HALF_WAY else BLANK),
     )
-    smaller = mixed(loss, Fraction(k, n))
+    smaller = subsampled_loss(loss, Fraction(k, n))
     replaced = own.then(
         REPLACED,
         DifferentialPrivacy(epsilon=smaller, neighbours=Neighbours.REPLACE),

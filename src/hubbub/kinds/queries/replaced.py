@@ -65,7 +65,7 @@ def _lost(spec: Queries) -> tuple[Fraction, str]:
         return moved * method.rate(setting), f"the numbers that get noise move by {moved} in all at most"
     answers = [cells.answers(setting.queries) for cells in _everybody(setting)]
     moved, most = _farthest(answers)
-    allowed = method.moved(setting) if isinstance(method, Boosting) else moved
+    allowed = method.sensitivity(setting) if isinstance(method, Boosting) else moved
     times = Fraction(max(most, 1)) * max(Fraction(moved, allowed) if allowed else Fraction(1), Fraction(1))
     return method.spends(setting) * times, f"an exact answer moves by {most} at most"
 

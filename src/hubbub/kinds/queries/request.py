@@ -20,7 +20,7 @@ from hubbub.numeric.exact import Exact, integer, positive, rounded
 from hubbub.numeric.limits import a_coverage
 from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
-from hubbub.query_classes.choice import MAKERS, chosen
+from hubbub.query_classes.choice import MAKERS, choose_method
 from hubbub.query_classes.classes import ColumnCells
 from hubbub.query_classes.residual import OBJECTIVES, Residual
 from hubbub.query_classes.table_method import TableMethod
@@ -63,7 +63,7 @@ def queries(
     )
     if request.rows is not None and request.people is not None and request.rows > request.people:
         raise WrongUse(f"a sample has at most all {request.people:,} people, not {request.rows:,}; lower `rows`")
-    found = chosen(request.setting(*request.losses()), method)
+    found = choose_method(request.setting(*request.losses()), method)
     if least is not None and not isinstance(found, Residual):
         raise WrongUse(
             f"`least` is for a plan of Gaussian noise, and the method is {found.name}; leave it out, or add `delta=1e-9` "
@@ -76,7 +76,7 @@ def queries(
         )
     loss = request.losses()[0 if found.blank is Blank.HALF_WAY else 1]
     spec = Queries(request=request, method=found, loss=loss, bound=Fraction(1), consistent=consistent)
-    return replace(spec, bound=rounded(request.everybody(found.bound(spec.setting)), up=True, digits=_DIGITS))
+    return replace(spec, bound=rounded(request.everybody(found.error_bound(spec.setting)), up=True, digits=_DIGITS))
 
 
 def _check_rows(unit: Unit, knowledge: Exact | None, people: Exact | None) -> None:

@@ -27,7 +27,7 @@ from hubbub.kinds.queries.query_text import (
     parts_of_query,
     queries_of,
 )
-from hubbub.numeric.clamped_interval import clamped, clamped_interval
+from hubbub.numeric.clamped_interval import clamp, clamped_interval
 from hubbub.numeric.exact import to_float
 from hubbub.numeric.format import numbers
 from hubbub.protocol.drawing import Drawing
@@ -162,7 +162,7 @@ class Synopsis(Result):
         return Answer(
             query=query,
             fitted=fitted,
-            estimate=clamped(fitted, Fraction(0), self._most),
+            estimate=clamp(fitted, Fraction(0), self._most),
             bound=bound,
             low=low,
             high=high,

@@ -27,7 +27,7 @@ from hubbub.protocol.check import Check
 from hubbub.protocol.spec import CompositionInfo, Kind, Spec
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.choice import Offer, offers, parameters
-from hubbub.query_classes.choice import restored as method_of
+from hubbub.query_classes.choice import restore_method as method_of
 from hubbub.query_classes.classes import Class, ColumnCells, Halfspaces, Query, cells_of, parse, sampling_error
 from hubbub.query_classes.flat import PerQuery
 from hubbub.query_classes.residual import OBJECTIVES, Residual, of_setting
@@ -286,7 +286,7 @@ class Queries(Spec):
             yield person_holds(self.unit, cells, spent, self.request.epsilon)
         if self.enforced_number is not None:
             yield replaced.replaced_holds(self)
-        again = self.request.everybody(self.method.bound(self.setting))
+        again = self.request.everybody(self.method.error_bound(self.setting))
         found = f"{ceil(again):,} {self.counted}" if again <= self.bound else "the proof gives a larger one"
         yield Check("the bound on every answer", again <= self.bound, found)
 

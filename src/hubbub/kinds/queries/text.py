@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, TypeGuard
 from hubbub.kinds.histogram.estimands import Estimand
 from hubbub.kinds.histogram.text import everybody, public_bins
 from hubbub.numeric.exact import to_text
-from hubbub.numeric.format import listed, short
+from hubbub.numeric.format import join_words, short
 from hubbub.protocol.spec import Description
 from hubbub.query_classes.boosting import Boosting
 from hubbub.query_classes.classes import Class, ColumnCells, Halfspaces, NamedTables, cells_of
@@ -42,14 +42,14 @@ def describe(spec: Queries) -> Description:
     columns = [axis.column for axis in spec.request.axes]
     sampled = "" if spec.request.rows is None else f", {spec.request.rows:,} of {spec.request.people:,} people"
     return Description(
-        title=_title(spec, listed(columns)),
-        published=f"A synopsis that answers, of the columns {listed(columns)}, {_class(spec)}: {how(spec)}",
+        title=_title(spec, join_words(columns)),
+        published=f"A synopsis that answers, of the columns {join_words(columns)}, {_class(spec)}: {how(spec)}",
         entry=f"queries {spec.request.of} of {', '.join(columns)}{sampled}",
         person=spec.unit.describe,
         sampling=_sampling(spec),
         counts=whom(spec),
         intervals=interval_sentence(spec),
-        headline=_headline(spec, listed(columns)),
+        headline=_headline(spec, join_words(columns)),
         remarks=_remarks(spec),
         public=public_bins(spec.request.axes),
         columns=(
@@ -132,7 +132,7 @@ def _tables(spec: Queries) -> str:
     """The named tables, each with its columns."""
     assert isinstance(spec.queries, NamedTables)
     names = [axis.column for axis in spec.request.axes]
-    return "; ".join(f"{each.name} (by {listed([names[i] for i in each.columns])})" for each in spec.queries.tables)
+    return "; ".join(f"{each.name} (by {join_words([names[i] for i in each.columns])})" for each in spec.queries.tables)
 
 
 def how(spec: Queries) -> str:

@@ -50,7 +50,7 @@ class OneSample:
             kept = drawn_people(self.spec.rows, exact, source)
             numbered = enumerate(self.spec.statistics)
             return in_one([drawn_rows(each, rows_in_bins(each, kept, j), source) for j, each in numbered])
-        drawn = choose(self.spec.rows, self.spec.of_people, source).among(exact.counts)
+        drawn = choose(self.spec.rows, self.spec.of_people, source).count_drawn(exact.counts)
         both = zip(self.spec.statistics, exact.codes, strict=True)
         return in_one([drawn_rows(each, _added(codes, drawn), source) for each, codes in both])
 

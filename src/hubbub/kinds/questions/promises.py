@@ -11,9 +11,9 @@ from hubbub.errors import Refused
 from hubbub.guarantees import composition
 from hubbub.guarantees.accountant.concentrated import CKS
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
-from hubbub.guarantees.derivation import BBG, HERE, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.derivation import BBG, HERE, Assumption, Derivation, Theorem, state_promise, texts
 from hubbub.guarantees.implications import SECRET, SYMMETRIC
-from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.indistinguishability import subsampled_loss
 from hubbub.kinds.statistic.promises import REPLACED, declared, granted, mechanism_holds, of_one_replaced
 from hubbub.numeric.exact import Infinite, rounded, to_text
 from hubbub.numeric.format import short
@@ -48,7 +48,7 @@ def promises(spec: Questions) -> tuple[Derivation, ...]:
     (:mod:`hubbub.kinds.questions.gaussian`). Refused if either number is more than what is claimed.
     """
     k, n, inside = spec.rows, spec.of_people, spec.inside
-    swapped = mixed(inside, spec.share)
+    swapped = subsampled_loss(inside, spec.share)
     delta = spec.reached_delta
     if spec.reached > spec.epsilon or delta > spec.delta or isinstance(swapped, Infinite):
         raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
@@ -86,7 +86,7 @@ def _of_gaussian(spec: Questions) -> Derivation:
     `Statistic.sensitivity` says and one replaced by another by at most the root of 2 times that length.
     """
     asked = [each for each in spec.statistics if each.gaussian is not None]
-    return stated(
+    return state_promise(
         DifferentialPrivacy(epsilon=spec.inside_gaussian, delta=spec.inside_delta, neighbours=Neighbours.REPLACE),
         theorem=GAUSSIAN,
         numbers=texts(

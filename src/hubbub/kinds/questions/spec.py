@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Final, Self
 
 from hubbub.errors import CheckFailed, HubbubError, WrongUse
 from hubbub.guarantees.accountant.gaussian import GaussianNoise
-from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.indistinguishability import subsampled_loss
 from hubbub.guarantees.people import People
 from hubbub.kinds.histogram.wire import is_partition
 from hubbub.kinds.questions import promises as questions_promises
@@ -156,7 +156,7 @@ class Questions(Spec):
     def reached(self) -> Fraction:
         """The zero-knowledge privacy of all of them, as far as it is proved; with Gaussian noise beside `reached_delta`."""
         if self.gaussian:
-            found = mixed(self.inside, self.share)
+            found = subsampled_loss(self.inside, self.share)
             assert not isinstance(found, Infinite)
             return found
         return joint_epsilon(self.rows, self.of_people, [(each.loss, each.blank(self.unit)) for each in self.asked])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hubbub.kinds.questions.gaussian import log_of_errors
 from hubbub.kinds.statistic import text as statistic_text
 from hubbub.numeric.exact import to_text
-from hubbub.numeric.format import listed, short
+from hubbub.numeric.format import join_words, short
 from hubbub.protocol.spec import Description
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.labels import is_ranges
@@ -32,9 +32,9 @@ def describe(spec: Questions) -> Description:
     many = f"{len(names):,} questions" if len(names) > 1 else "One question"
     sample = f"one secret sample of {spec.rows:,} of {spec.of_people:,} people"
     return Description(
-        title=f"{many} on {sample}: {listed(names)}",
-        published=f"{many} ({listed(names)}), answered from {sample}, with whole-number noise",
-        entry=f"{many.lower()} on {sample}: {listed(names)}",
+        title=f"{many} on {sample}: {join_words(names)}",
+        published=f"{many} ({join_words(names)}), answered from {sample}, with whole-number noise",
+        entry=f"{many.lower()} on {sample}: {join_words(names)}",
         person=spec.unit.describe,
         sampling=statistic_text.sampling(spec.statistics[0]),
         counts=whom(spec),
@@ -54,7 +54,7 @@ def _loses(question: Asked) -> str:
 def why_gaussian(spec: Questions) -> str:
     """Which questions have Gaussian noise and why, from public numbers alone, in a clause."""
     several = [each.name for each in spec.asked if each.variance is not None]
-    names = listed(several) if len(several) < 5 else f"{len(several)} questions"
+    names = join_words(several) if len(several) < 5 else f"{len(several)} questions"
     ratio = log_of_errors([each.s2 for each in spec.noises], spec.geometric_rates)
     times = f"{statistic_text.about(math.exp(abs(ratio)))} times {'smaller' if ratio < 0 else 'larger'}"
     return (

@@ -20,7 +20,7 @@ from hubbub.kinds.histogram import text as histogram_text
 from hubbub.kinds.histogram import wire as histogram_wire
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.kinds.records import diversity, mechanism
-from hubbub.numeric.format import listed
+from hubbub.numeric.format import join_words
 from hubbub.protocol.check import Check
 from hubbub.protocol.spec import CompositionInfo, Description, Kind, Spec
 from hubbub.runtime.frozen import dataclass
@@ -111,8 +111,8 @@ class Records(Spec):
 
     def describe(self) -> Description:
         cells = histogram_text.describe(self.cells)
-        columns = listed([axis.column for axis in self.cells.axes])
-        untouched = listed(list(self.keep)) if self.keep else ""
+        columns = join_words([axis.column for axis in self.cells.axes])
+        untouched = join_words(list(self.keep)) if self.keep else ""
         beside = f"; {untouched} stands in each row as it is, and no promise covers it" if self.keep else ""
         whose = "in a secret sample of the table" if self.cells.sample is not None else "in the table"
         return replace(

@@ -87,7 +87,7 @@ class NextPeriods:
             return way.publish(exact[t])[None, :].astype(np.int64)
         weights = np.array(way.rows(t), dtype=np.int64)  # rows x periods
         if isinstance(way, Blocks) and way.sample is not None:  # of which each period draws its own increment alone
-            exact = np.concatenate([exact[:t], way.sampled(exact[t], source)[None, :]])
+            exact = np.concatenate([exact[:t], way.draw_sample(exact[t], source)[None, :]])
         return np.asarray(weights @ exact[: t + 1] + way.noise(t, exact.shape[1], source), dtype=np.int64)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from hubbub.guarantees.aggregates import BernoulliSample
 from hubbub.guarantees.definitions import ConcentratedPrivacy, CrowdBlending, DifferentialPrivacy, ZeroKnowledge
-from hubbub.guarantees.derivation import DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.derivation import DMNS, GLP, HERE, Assumption, Derivation, Theorem, state_promise, texts
 from hubbub.kinds.histogram.promises import PARTITION
 from hubbub.numeric.exact import ball, precision, rounded, to_text
 from hubbub.numeric.format import short
@@ -113,7 +113,7 @@ def promises(series: Series, one_row_kept: tuple[str, ...] = ()) -> tuple[Deriva
     if isinstance(way, Crowds):
         crowds = CrowdBlending(k=way.k, epsilon=Fraction(0))
         kept = series.unit.crowds  # people, or the rows that were kept of them
-        return (stated(crowds, theorem=CROWDS, numbers=texts(k=way.k), assumptions=assumptions, people=kept),)
+        return (state_promise(crowds, theorem=CROWDS, numbers=texts(k=way.k), assumptions=assumptions, people=kept),)
     if isinstance(way, Blocks) and way.sample is not None:
         numbers = texts(
             epsilon=way.epsilon,
@@ -125,13 +125,13 @@ def promises(series: Series, one_row_kept: tuple[str, ...] = ()) -> tuple[Deriva
         )
         known = ZeroKnowledge(epsilon=way.epsilon, aggregate=BernoulliSample(p=way.known_rate))
         return tuple(
-            stated(each, theorem=SAMPLES, numbers=numbers, assumptions=assumptions, people=people)
+            state_promise(each, theorem=SAMPLES, numbers=numbers, assumptions=assumptions, people=people)
             for each in (known, DifferentialPrivacy(epsilon=way.epsilon))
         )
     if isinstance(way, Blocks):
         claim = DifferentialPrivacy(epsilon=way.epsilon)
         numbers = texts(epsilon=way.epsilon, recur=way.recur, moved=way.l1, block=way.block, share=way.share)
-        return (stated(claim, theorem=INCREMENTS, numbers=numbers, assumptions=assumptions, people=people),)
+        return (state_promise(claim, theorem=INCREMENTS, numbers=numbers, assumptions=assumptions, people=people),)
     noise, delta = way.gaussian_noise, way.delta
     numbers = texts(
         epsilon=way.epsilon, variance=way.s2, theta=way.theta, bits=way.bits, recur=way.recur, delta_out=delta
@@ -139,8 +139,8 @@ def promises(series: Series, one_row_kept: tuple[str, ...] = ()) -> tuple[Deriva
     private = DifferentialPrivacy(epsilon=way.epsilon, delta=delta)
     concentrated = ConcentratedPrivacy(rho=rounded(noise.rho, up=True, digits=_DIGITS))
     return (
-        stated(private, theorem=FACTOR, numbers=numbers, assumptions=assumptions, people=people),
-        stated(
+        state_promise(private, theorem=FACTOR, numbers=numbers, assumptions=assumptions, people=people),
+        state_promise(
             concentrated,
             theorem=CONCENTRATED,
             numbers=texts(squared=noise.squared, variance=way.s2, rho_out=concentrated.rho),

@@ -20,7 +20,7 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.count_tables import label_cells
 from hubbub.kinds.cube.margins import Margin, file_names, sum_cells
 from hubbub.kinds.series.text import counted_noun, rows_rule
-from hubbub.numeric.clamped_interval import clamped, clamped_interval
+from hubbub.numeric.clamped_interval import clamp, clamped_interval
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.protocol.drawing import Bar, Bars, Drawing, Mark
 from hubbub.protocol.measurement import LABELS
@@ -123,9 +123,7 @@ class Totals(Result):
     def _with_intervals(self, line: Sequence[Fraction], off: Fraction) -> list[Number]:
         series = self.spec.series
         step, least = series.step, None if series.signed else Fraction(0)
-        return [
-            Number(clamped(n, least) * step, *(end * step for end in clamped_interval(n, off, least))) for n in line
-        ]
+        return [Number(clamp(n, least) * step, *(end * step for end in clamped_interval(n, off, least))) for n in line]
 
     def _cells_inside(self, margin: Margin | None) -> int:
         return 1 if margin is None else self.spec.series.inside(margin)

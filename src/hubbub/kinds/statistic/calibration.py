@@ -19,7 +19,7 @@ from hubbub.guarantees.derivation import Assumption
 from hubbub.kinds.statistic.drawn_columns import Row
 from hubbub.kinds.statistic.estimates import estimated_answers, usable
 from hubbub.kinds.statistic.result import SHOWN, UNTOLD, Answer, key_of
-from hubbub.numeric.clamped_interval import clamped
+from hubbub.numeric.clamped_interval import clamp
 from hubbub.numeric.exact import rational
 from hubbub.protocol.option import Option
 from hubbub.runtime.regular_file import open_regular
@@ -119,4 +119,4 @@ def calibrated(spec: Statistic, rows: Sequence[Row]) -> Answer | None:
     if any(answer.value is None for _, answer in shares):
         return Answer((), None, None, low, high, UNTOLD)
     about = sum((share * answer.value for share, answer in shares if answer.value is not None), Fraction(0))
-    return usable(spec, Answer((), about, clamped(about, low, high), low, high, SHOWN))
+    return usable(spec, Answer((), about, clamp(about, low, high), low, high, SHOWN))

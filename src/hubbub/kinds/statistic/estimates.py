@@ -34,7 +34,7 @@ from hubbub.kinds.statistic.intervals import (
 )
 from hubbub.kinds.statistic.quantile import around, offsets
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD, Answer
-from hubbub.numeric.clamped_interval import clamped, clamped_interval
+from hubbub.numeric.clamped_interval import clamp, clamped_interval
 from hubbub.sampling import sampled_share
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.estimation import (
@@ -165,7 +165,7 @@ def _of_people(spec: Statistic, count: int) -> Answer:
         scale = Fraction(1)
     else:
         scale = 1 / knowledge.share
-        possible = clamped(count, 0, knowledge.rows)  # whose ends are no nearer than those of a count that cannot be
+        possible = clamp(count, 0, knowledge.rows)  # whose ends are no nearer than those of a count that cannot be
         low, high = sampled_share.interval(n, knowledge.rows, rate, possible, miss, knowledge.variance)
     if expected:
         low, high = expected_of_known(low, high, n, miss)

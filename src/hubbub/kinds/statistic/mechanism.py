@@ -220,7 +220,7 @@ def drawn_people(rows: int, exact: KeptRows, source: Source) -> KeptRows:
 
     Guarantee: every set of so many people is as likely as any other.
     """
-    chosen = choose(rows, exact.people, source).among(np.ones(exact.people, dtype=np.int64))
+    chosen = choose(rows, exact.people, source).count_drawn(np.ones(exact.people, dtype=np.int64))
     return exact.of_people(chosen.astype(bool))
 
 
@@ -305,7 +305,9 @@ def sampled(spec: Statistic, counted: ExactCounts, source: Source) -> ExactCount
     """The counts of the secret sample, if there is one; people in no bin can be sampled too."""
     match spec.protection:
         case Knowledge(route=Route.SAMPLE) as knowledge:
-            return ExactCounts(counted.codes, choose(knowledge.rows, knowledge.people, source).among(counted.counts))
+            return ExactCounts(
+                counted.codes, choose(knowledge.rows, knowledge.people, source).count_drawn(counted.counts)
+            )
         case Crowd(sample=rate) if rate is not None:
             # The draw does not follow the order in which an engine found the cells.
             order = np.argsort(counted.codes, kind="stable").tolist()

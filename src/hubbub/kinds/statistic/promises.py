@@ -32,11 +32,11 @@ from hubbub.errors import Refused
 from hubbub.guarantees.accountant.concentrated import CKS, of_noise
 from hubbub.guarantees.accountant.gaussian import GaussianNoise, delta_of
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
-from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Derivation, Theorem, stated, texts
+from hubbub.guarantees.derivation import BBG, DMNS, GLP, HERE, Assumption, Derivation, Theorem, state_promise, texts
 from hubbub.guarantees.implications import PUBLIC_SIZES, SAMPLED_AFRESH, SECRET, SYMMETRIC, on_a_sample
-from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.indistinguishability import subsampled_loss
 from hubbub.guarantees.people import People, Whose
-from hubbub.guarantees.survey import surveyed
+from hubbub.guarantees.survey import promise_to_population
 from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.kinds.histogram.promises import (
     EVERY_BIN,
@@ -111,7 +111,7 @@ def promises(spec: Statistic) -> tuple[Derivation, ...]:
             return of_gaussian(spec, spec.gaussian, epsilon)
         case Noise(epsilon=epsilon):
             own = _of_noise(spec, epsilon)
-            return (own,) if spec.survey is None else (own, surveyed(own, spec.survey))
+            return (own,) if spec.survey is None else (own, promise_to_population(own, spec.survey))
         case Crowd():
             return _crowds(spec, spec.protection)
         case Knowledge(route=Route.EXACT):
@@ -153,7 +153,7 @@ def of_gaussian(
     by a map of the person's own, so that closeness survives averaging over it.
     """
     used = (*granted(spec), *more)
-    own = stated(
+    own = state_promise(
         DifferentialPrivacy(epsilon=epsilon, delta=gaussian_delta(noise, epsilon), neighbours=Neighbours.ADD_REMOVE),
         theorem=GAUSSIAN,
         numbers=texts(epsilon=epsilon, variance=noise.s2, squared=noise.squared, moved=noise.moved),
@@ -238,7 +238,7 @@ def differential(spec: Statistic, epsilon: Fraction, neighbours: Neighbours) -> 
         theorem, numbers = RANKS, (*numbers, *_ranked(spec, inner))
     else:
         theorem, numbers = SUMS, (*numbers, *texts(steps=spec.steps, rate=inner / spec.steps))
-    return stated(
+    return state_promise(
         DifferentialPrivacy(epsilon=epsilon, neighbours=neighbours),
         theorem=theorem,
         numbers=numbers,
@@ -269,7 +269,7 @@ def _crowds(spec: Statistic, crowd: Crowd) -> tuple[Derivation, ...]:
     if spec.profiled:
         return (profile_crowds(spec, crowd, _crowds_of_bins(spec, crowd)),)
     if spec.channel is not None:
-        own = stated(
+        own = state_promise(
             spec.channel.claim,
             theorem=spec.channel.card.statement,
             numbers=tuple((name, str(value)) for name, value in parameters(spec.channel).items() if value is not None),
@@ -280,7 +280,7 @@ def _crowds(spec: Statistic, crowd: Crowd) -> tuple[Derivation, ...]:
         if crowd.sample is None:
             return (own,)
         both = sampled_crowd_blending(
-            own, crowd.sample, at_delta=crowd.at_delta, bins=True, unmarked=spec.channel.unmarked
+            own, crowd.sample, at_delta=crowd.at_delta, bins=True, unmarked=spec.channel.is_unmarked
         )
         return (on_a_sample(own, crowd.sample), *map(of_people, both))
     assert crowd.epsilon is not None
@@ -291,7 +291,9 @@ def _crowds(spec: Statistic, crowd: Crowd) -> tuple[Derivation, ...]:
         numbers = (*numbers, *_ranked(spec, crowd.epsilon))
     else:
         numbers = (*numbers, *texts(steps=spec.steps, rate=crowd.epsilon / spec.steps))
-    own = stated(claim, theorem=CROWDS, numbers=numbers, assumptions=(*granted(spec), hidden), people=spec.unit.crowds)
+    own = state_promise(
+        claim, theorem=CROWDS, numbers=numbers, assumptions=(*granted(spec), hidden), people=spec.unit.crowds
+    )
     own = with_found_bins(own, arb(0)) if spec.discovered else own  # k is at least 2: one person shows no bin
     return sampled_crowds(own, crowd, SAMPLED_CROWDS)
 
@@ -336,7 +338,7 @@ def _crowds_of_bins(spec: Statistic, crowd: Crowd) -> Derivation:
         numbers += _ranked(spec, loss) if spec.ranked is not None else texts(steps=spec.steps, rate=loss / spec.steps)
     rows = People(whose=Whose.KEPT_ROWS, person=spec.unit.person)
     claim = CrowdBlending(k=crowd.k, epsilon=Fraction(0) if loss is None else loss)
-    return stated(claim, theorem=own, numbers=numbers, assumptions=granted(spec), people=rows)
+    return state_promise(claim, theorem=own, numbers=numbers, assumptions=granted(spec), people=rows)
 
 
 def profile_crowds(spec: Statistic, crowd: Crowd, own: Derivation) -> Derivation:
@@ -379,7 +381,7 @@ def of_sample(spec: Statistic, knowledge: Knowledge, inner: Derivation) -> tuple
         numbers=(*names, *texts(epsilon_out=knowledge.epsilon)),
         assumptions=used,
     )
-    swapped = mixed(rate, knowledge.share)
+    swapped = subsampled_loss(rate, knowledge.share)
     private = inner.then(
         REPLACED,
         DifferentialPrivacy(epsilon=swapped, neighbours=Neighbours.REPLACE),
@@ -399,14 +401,14 @@ def _of_exact(spec: Statistic, knowledge: Knowledge) -> tuple[Derivation, ...]:
     if not exact_count.enough(k, n, 1 / rate, knowledge.epsilon):
         raise Refused("the noise is too little for the epsilon that is claimed; raise one of them")
     used = (*granted(spec), declared(knowledge))
-    knows = stated(
+    knows = state_promise(
         ZeroKnowledge(epsilon=knowledge.epsilon, aggregate=RandomSample(k=k, n=n)),
         theorem=EXACT,
         numbers=texts(k=k, n=n, rate=rate, epsilon=knowledge.epsilon),
         assumptions=used,
         people=spec.people,
     )
-    private = stated(
+    private = state_promise(
         DifferentialPrivacy(epsilon=rate, neighbours=Neighbours.REPLACE),
         theorem=SHIFT,
         numbers=texts(rate=rate),

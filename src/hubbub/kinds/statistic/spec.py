@@ -136,7 +136,7 @@ class Statistic(Spec):
         if isinstance(self.protection, Crowd) or self.protection.variance is None or self.sensitivity is None:
             return None
         noise = self.sensitivity.gaussian(self.protection.variance)
-        return noise if isinstance(self.protection, Noise) or self.has_single_unknown else noise.swapped()
+        return noise if isinstance(self.protection, Noise) or self.has_single_unknown else noise.under_replacement()
 
     @property
     def weighted_by(self) -> Measure | None:

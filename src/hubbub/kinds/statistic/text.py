@@ -12,7 +12,7 @@ from hubbub.kinds.histogram.text import everybody, public_bins, range_note, shor
 from hubbub.kinds.statistic.quantile import shares
 from hubbub.kinds.statistic.weights import weight_sentence
 from hubbub.numeric.exact import to_text
-from hubbub.numeric.format import listed, readable, short
+from hubbub.numeric.format import join_words, readable, short
 from hubbub.protocol.spec import Description
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.protection import Crowd, Knowledge, Noise, Route
@@ -80,7 +80,7 @@ def file_columns(spec: Statistic) -> tuple[tuple[str, str], ...]:
 
 def by_columns(spec: Statistic) -> str:
     """The columns of the bins, for headings."""
-    return f", by {listed([axis.column for axis in spec.axes])}" if spec.axes else ""
+    return f", by {join_words([axis.column for axis in spec.axes])}" if spec.axes else ""
 
 
 def public_rules(spec: Statistic, *measured: Measure) -> tuple[tuple[str, str], ...]:

@@ -35,7 +35,7 @@ from hubbub.kinds.statistic.intervals import drawn_from, reach_of_many
 from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD
 from hubbub.kinds.statistic.tails import reach
 from hubbub.kinds.sum.octaves import estimated
-from hubbub.numeric.clamped_interval import clamped, clamped_interval
+from hubbub.numeric.clamped_interval import clamp, clamped_interval
 from hubbub.numeric.gaussian_sums import LEAST_SMOOTHED, reach_of_equals
 from hubbub.query_classes.marginals.residual import reach_of_weights
 from hubbub.runtime.frozen import dataclass
@@ -144,7 +144,7 @@ def _of_cap(spec: Sum, row: Row, total: int, bins: int) -> Answer:
     low, high = clamped_interval(about, scale * off + away, least, most)
     if low <= least and most is not None and high >= most:  # nothing is known of it
         return Answer(row, spec.amount(about), None, spec.amount(low), spec.amount(high), None, UNTOLD)
-    kept = clamped(about, least, most)
+    kept = clamp(about, least, most)
     return Answer(row, spec.amount(about), spec.amount(kept), spec.amount(low), spec.amount(high), None, SHOWN)
 
 

@@ -20,7 +20,7 @@ from flint import arb
 
 from hubbub.channels.profile import judge, profile
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Neighbours, TailoredPrivacy
-from hubbub.guarantees.derivation import HERE, Assumption, Derivation, Number, Theorem, stated, texts
+from hubbub.guarantees.derivation import HERE, Assumption, Derivation, Number, Theorem, state_promise, texts
 from hubbub.guarantees.implications import outlier_to_differential
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.verdict import Proved
@@ -88,7 +88,7 @@ def differential(spec: Sum, epsilon: Fraction, neighbours: Neighbours) -> Deriva
     averaging. A cap that is drawn, and what it cut off, cost their shares, and the three add up to epsilon. Replacing
     one is removing and adding, which at most doubles it.
     """
-    return stated(
+    return state_promise(
         DifferentialPrivacy(epsilon=epsilon, neighbours=neighbours),
         theorem=SUMS,
         numbers=(*texts(epsilon=epsilon), *numbers(spec)),
@@ -107,7 +107,7 @@ def _tailored(spec: Sum) -> Derivation:
     """
     assert spec.tailored is not None
     octaves = spec.octaves
-    return stated(
+    return state_promise(
         TailoredPrivacy(curve=spec.tailored.curve, delta=octaves.delta),
         theorem=OCTAVES,
         numbers=(
@@ -159,7 +159,7 @@ def _crowds(spec: Sum, crowd: Crowd) -> Derivation:
     with it, and changes nothing by leaving.
     """
     loss = spec.noise_loss
-    own = stated(
+    own = state_promise(
         CrowdBlending(k=crowd.k, epsilon=loss),
         theorem=CROWDS,
         numbers=(*texts(k=crowd.k, epsilon=loss), *numbers(spec)),

@@ -15,7 +15,7 @@ from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.profile import judge, profile
 from hubbub.errors import WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
-from hubbub.guarantees.derivation import Assumption, Derivation, stated, texts
+from hubbub.guarantees.derivation import Assumption, Derivation, state_promise, texts
 from hubbub.guarantees.verdict import Proved
 from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.kinds.histogram.promises import with_found_bins
@@ -52,7 +52,7 @@ def promises(spec: Summary) -> tuple[Derivation, ...]:
         return of_gaussian(spec, spec.gaussian, epsilon, read)
     numbers = [("numbers", ", ".join(spelled(each) for each in spec.numbers)), *texts(bins=spec.most_bins)]
     numbers += [(each.name, to_text(spec.rate(each, spec.most_rows))) for each in spec.numbers]
-    own = stated(
+    own = state_promise(
         DifferentialPrivacy(epsilon=epsilon, neighbours=Neighbours.ADD_REMOVE),
         theorem=SUMS,
         numbers=(*texts(epsilon=epsilon), *numbers),

@@ -27,7 +27,7 @@ from hubbub.kinds.summary.numbers import (
     interval_columns,
     status_column,
 )
-from hubbub.numeric.clamped_interval import clamped, clamped_interval
+from hubbub.numeric.clamped_interval import clamp, clamped_interval
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import readable
 from hubbub.numeric.gaussian_sums import reach_of_equals
@@ -206,7 +206,7 @@ def _interval(spec: Summary, number: Number, cap: int | None, values: Sequence[i
             low, high = of.unrounded(least, most)
             if about is None or (low <= of.low and high >= of.high):  # nothing is known of it
                 return None, low, high
-            return clamped(about, least, most), low, high
+            return clamp(about, least, most), low, high
         case PeopleCount() if spec.discovered:
             return _of_found(spec, *values)
         case Total(of=of):
@@ -231,7 +231,7 @@ def _of_found(spec: Summary, people: int) -> Interval:
 def _kept(total: int, off: int, least: int | None, most: int | None, step: Fraction) -> Interval:
     """Between what it lies, no lower and no higher than can be, in the unit of the column."""
     low, high = clamped_interval(total, off, least, most)
-    return clamped(total, least, most) * step, low * step, high * step
+    return clamp(total, least, most) * step, low * step, high * step
 
 
 @lru_cache(maxsize=1024)

@@ -21,7 +21,7 @@ from hubbub.kinds.summary.numbers import (
     status_column,
 )
 from hubbub.numeric.exact import to_text
-from hubbub.numeric.format import listed, readable, short
+from hubbub.numeric.format import join_words, readable, short
 from hubbub.protocol.spec import Description
 from hubbub.tables.contribution import MOST_ROWS
 from hubbub.tables.protection import Noise
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def describe(spec: Summary) -> Description:
     """The texts of the release: title, what is published, whom it is about, what intervals mean."""
-    by, names = by_columns(spec), listed([spelled(each) for each in spec.numbers])
+    by, names = by_columns(spec), join_words([spelled(each) for each in spec.numbers])
     return Description(
         title=f"{capital(names)}{by}",
         published=f"{capital(names)} of {whom(spec)}{by}: with whole-number noise on each",
@@ -152,7 +152,7 @@ def route(spec: Summary) -> str:
 def split(spec: Summary) -> str:
     """How epsilon is split between the published numbers."""
     assert isinstance(spec.protection, Noise)
-    names = listed([each.name for each in spec.numbers])
+    names = join_words([each.name for each in spec.numbers])
     phrase = f"epsilon = {short(spec.protection.epsilon, 6)} is for {names} together, an equal part each"
     if any(spec.for_cap(each) for each in spec.numbers):
         phrase += ", a fifth of that of rows for the choice of their cap"

@@ -19,7 +19,7 @@ from flint import arb
 from hubbub.channels.divergence import largest_ratio
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Neighbours
-from hubbub.guarantees.derivation import Assumption, Derivation, stated, texts
+from hubbub.guarantees.derivation import Assumption, Derivation, state_promise, texts
 from hubbub.kinds.histogram.promises import several_rows, with_found_bins
 from hubbub.kinds.statistic.promises import (
     CROWDS,
@@ -67,7 +67,7 @@ def promise_of_noise(spec: Declared, epsilon: Fraction, neighbours: Neighbours) 
     Guarantee: a row is in one bin at most, and moves its columns by v(x): noise of the declared rates costs
     :meth:`hubbub.kinds.sums.sums.Sums.loss`. Replacing one is removing and adding, which at most doubles it.
     """
-    return stated(
+    return state_promise(
         DifferentialPrivacy(epsilon=epsilon, neighbours=neighbours),
         theorem=SUMS,
         numbers=(*texts(epsilon=epsilon), *spec.sums.stated),
@@ -84,7 +84,7 @@ def promise_to_crowds(spec: Declared, crowd: Crowd) -> Derivation:
     people is hidden with it, and changes nothing by leaving. On a secret sample the same holds.
     """
     assert crowd.epsilon is not None
-    own = stated(
+    own = state_promise(
         CrowdBlending(k=crowd.k, epsilon=crowd.epsilon),
         theorem=CROWDS,
         numbers=(*texts(k=crowd.k, epsilon=crowd.epsilon), *spec.sums.stated),

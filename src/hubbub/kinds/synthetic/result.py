@@ -17,7 +17,7 @@ from hubbub.kinds.queries import text as queries_text
 from hubbub.kinds.queries.query_text import ANY
 from hubbub.kinds.queries.result import Synopsis
 from hubbub.numeric.exact import to_text
-from hubbub.numeric.format import listed
+from hubbub.numeric.format import join_words
 from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.measurement import LABELS
 from hubbub.protocol.result import DisplayTable, Read, Result, Sheet
@@ -25,13 +25,13 @@ from hubbub.protocol.spec import Description
 from hubbub.query_classes.marginals.junction_tree import (
     MOST_ROWS,
     GraphicalModel,
-    counted,
+    count_table,
     dependence,
     junction_tree,
     new_columns,
     workload,
 )
-from hubbub.query_classes.marginals.projection import Agreeing, projected, tolerance
+from hubbub.query_classes.marginals.projection import Agreeing, project_tables, tolerance
 from hubbub.query_classes.marginals.tables import Columns, subsets
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
@@ -70,7 +70,7 @@ class InventedRows(Result):
 
     def estimate(self, columns: Columns) -> tuple[NDArray[Any], int]:
         """A measured table: unbiased whole numbers over one scale."""
-        return self.spec.method.fit(self.spec.tables.setting, self.tables.drawn).scaled(columns)
+        return self.spec.method.fit(self.spec.tables.setting, self.tables.drawn).scaled_table(columns)
 
     def deviation(self, columns: Columns) -> float:
         """The standard deviation of a number of a measured table."""
@@ -100,7 +100,7 @@ class InventedRows(Result):
         total, unit = self.estimate(())
         for columns in self.spec.queries.sets:
             scaled, scale = self.estimate(columns)
-            mine = counted(rows, columns, shape).astype(object)
+            mine = count_table(rows, columns, shape).astype(object)
             # Rows are scaled to the estimated number of people, if another number was asked for.
             share = Fraction(int(total), unit * people) if self.spec.size is not None and people else Fraction(1)
             off = np.abs(mine * (share.numerator * scale) - scaled.astype(object) * share.denominator).sum()
@@ -222,7 +222,7 @@ class InventedRows(Result):
         if isinstance(model, str):
             return model
         tables, given = workload(model.shape, model.cliques), model.every_table
-        best, near = projected(tables, [self._floats(each) for each in tables.workload])
+        best, near = project_tables(tables, [self._floats(each) for each in tables.workload])
         off = math.sqrt(sum(float(((a - b) ** 2).sum()) for a, b in zip(best, given, strict=True)))
         if Agreeing(tables).disagreement(given) > tolerance(best):
             return "its tables do not agree with one another"
@@ -280,12 +280,12 @@ class InventedRows(Result):
         followed = [each for each in found if any(set(each[0]) <= set(clique) for clique in cliques)]
         others = [each for each in found if each not in followed]
         worst = max(others or found, key=lambda each: each[1])
-        table, those = listed([names[i] for i in worst[0]]), _those(spec)
+        table, those = join_words([names[i] for i in worst[0]]), _those(spec)
         if others:
             ways = spec.queries.ways
             every = sum(len(each) == ways for each, _, _ in found)
-            named = [f"by {listed([names[i] for i in clique])}" for clique in cliques]
-            which = f", those {listed(named)}" if len(named) <= _NAMED else ""
+            named = [f"by {join_words([names[i] for i in clique])}" for clique in cliques]
+            which = f", those {join_words(named)}" if len(named) <= _NAMED else ""
             total, unit = self.estimate(())
             share = (
                 f"{100 * worst[1] * unit / max(int(total), unit):.0f} %"  # numbers are scaled to the estimated people
@@ -332,7 +332,7 @@ def _model(result: InventedRows) -> GraphicalModel:
     strength = dependence(tables, {each: result.deviation(each) for each in queries.sets if len(each) == queries.ways})
     cliques = junction_tree(len(queries.shape), queries.ways, strength)
     wanted = workload(queries.shape, cliques)
-    found, _ = projected(wanted, [tables[each] for each in wanted.workload])
+    found, _ = project_tables(wanted, [tables[each] for each in wanted.workload])
     return GraphicalModel(queries.shape, cliques, tuple(found[: len(cliques)]))
 
 
@@ -347,7 +347,7 @@ _NAMED: Final = 3  # tables that a sentence names
 def describe(spec: Synthetic) -> Description:
     """The texts of the release: title, what is published, whom it is about, what intervals mean."""
     tables = queries_text.describe(spec.tables)
-    columns = listed([axis.column for axis in spec.tables.request.axes])
+    columns = join_words([axis.column for axis in spec.tables.request.axes])
     number = (
         f"about as many invented rows as there are {_those(spec)}"
         if spec.size is None

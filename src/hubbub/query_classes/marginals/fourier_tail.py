@@ -100,9 +100,9 @@ def series(
         tau = deviation / fine
         last = math.ceil(math.sqrt(_FAR) / tau * length / (2 * math.pi)) + 1
         small = a * (last * 2 * math.pi / length) <= math.pi * (1 - 1e-9)
-        stop = _settled(a[small], v[small], many[small], length, last)
+        stop = _negligible_from(a[small], v[small], many[small], length, last)
         if stop * a.size <= work:
-            return _summed(a, v, many, small, length, tau, stop, last)
+            return _sum_series(a, v, many, small, length, tau, stop, last)
     return None
 
 
@@ -113,7 +113,7 @@ def _log_phi(
     return found
 
 
-def _settled(
+def _negligible_from(
     a: NDArray[np.float64], v: NDArray[np.float64], many: NDArray[np.float64], length: float, last: int
 ) -> int:
     """From which k on the factors that only fall make the rest of the series next to nothing."""
@@ -125,7 +125,7 @@ def _settled(
     return first(is_tiny, 1, last)
 
 
-def _summed(
+def _sum_series(
     a: NDArray[np.float64],
     v: NDArray[np.float64],
     many: NDArray[np.float64],

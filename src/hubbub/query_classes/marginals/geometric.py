@@ -30,7 +30,7 @@ from hubbub.noise.source import Source
 from hubbub.numeric.exact import ball, exp, precision, rounded, upper
 from hubbub.query_classes.marginals.fourier_tail import BEYOND, LEAST_MISS, Series, series
 from hubbub.query_classes.marginals.residual import Numbers
-from hubbub.query_classes.marginals.tables import Columns, Tables, subsets, without
+from hubbub.query_classes.marginals.tables import Columns, Tables, columns_without, subsets
 from hubbub.runtime.frozen import dataclass
 
 _DIGITS: Final = 7
@@ -80,7 +80,7 @@ class GeometricTables:
         found: dict[Columns, dict[Columns, Fraction]] = {}
         for each, weight in zip(self.tables.workload, self.weights, strict=True):
             for below in subsets(each):
-                found.setdefault(below, {})[each] = weight / self.tables.cells(without(each, below))
+                found.setdefault(below, {})[each] = weight / self.tables.cells(columns_without(each, below))
         return {
             below: {each: weight / sum(some.values()) for each, weight in some.items()} for below, some in found.items()
         }
@@ -96,14 +96,14 @@ class GeometricTables:
         return {each: geometric_variance(rate) for each, rate in self.of_table.items()}
 
     @cached_property
-    def _known(self) -> dict[object, Any]:
+    def _cache(self) -> dict[object, Any]:
         """What was worked out already; a hash of all rates takes longer than looking it up here."""
         return {}
 
     def _once(self, key: object, work: Callable[[], _T]) -> _T:
-        if key not in self._known:
-            self._known[key] = work()
-        found: _T = self._known[key]
+        if key not in self._cache:
+            self._cache[key] = work()
+        found: _T = self._cache[key]
         return found
 
     def terms(self, columns: Columns) -> tuple[tuple[Columns, Fraction, int], ...]:
@@ -150,7 +150,7 @@ class Fitted:
         self._drawn = drawn
         self._residuals: dict[Columns, tuple[Numbers, int]] = {}
 
-    def scaled(self, columns: Columns) -> tuple[Numbers, int]:
+    def scaled_table(self, columns: Columns) -> tuple[Numbers, int]:
         """A table times a whole number, and that number: N_A sum over B of residual_B/(N_B prod over A \\ B of n_j) is the
         sum of residual_B."""
         tables = self.noise.tables
@@ -165,10 +165,10 @@ class Fitted:
     def _residual(self, below: Columns) -> tuple[Numbers, int]:
         """N_B times a residual in whole numbers over one denominator."""
         if below not in self._residuals:
-            self._residuals[below] = self._estimated(below)
+            self._residuals[below] = self._estimate_residual(below)
         return self._residuals[below]
 
-    def _estimated(self, below: Columns) -> tuple[Numbers, int]:
+    def _estimate_residual(self, below: Columns) -> tuple[Numbers, int]:
         noise, tables = self.noise, self.noise.tables
         shares = noise.shares[below]
         scale = math.lcm(*(share.denominator for share in shares.values()))
@@ -188,9 +188,11 @@ def _each_term(noise: GeometricTables, columns: Columns) -> Iterator[tuple[Colum
     tables, shape, shares = noise.tables, noise.tables.shape, noise.shares
     for each in tables.workload:
         common = tuple(i for i in each if i in columns)
-        free = tables.cells(without(each, columns))
+        free = tables.cells(columns_without(each, columns))
         below = subsets(common)
-        parts = [shares[some][each] / (tables.cells(without(columns, some)) * tables.cells(some)) for some in below]
+        parts = [
+            shares[some][each] / (tables.cells(columns_without(columns, some)) * tables.cells(some)) for some in below
+        ]
         scale = math.lcm(*(part.denominator for part in parts))
         integers = [part.numerator * (scale // part.denominator) for part in parts]
         for agree in product((True, False), repeat=len(common)):

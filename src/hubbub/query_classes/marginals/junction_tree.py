@@ -154,7 +154,7 @@ def _dealt(weights: NDArray[np.int64], rows: NDArray[np.int64], dice: PublicDice
     return found
 
 
-def counted(rows: Rows, columns: Columns, shape: Shape) -> NDArray[np.int64]:
+def count_table(rows: Rows, columns: Columns, shape: Shape) -> NDArray[np.int64]:
     """The table of some columns of these people."""
     sizes = [shape[i] for i in columns]
     if not columns:

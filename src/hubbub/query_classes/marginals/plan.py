@@ -37,28 +37,28 @@ _PARTS: Final = 10**6  # of a weight
 
 
 @lru_cache(maxsize=32)
-def planned(tables: Tables, weights: tuple[Fraction, ...], epsilon: Fraction, delta: Fraction) -> Residuals:
+def plan_residuals(tables: Tables, weights: tuple[Fraction, ...], epsilon: Fraction, delta: Fraction) -> Residuals:
     """The plan with the least weighted variance for an epsilon and a delta.
 
     Guarantee: its delta was worked out by Lemma C from the rounded variances, and is at most the one that was allowed.
     """
     double_rho = 1 / least_normal_variance(epsilon, delta)
     demands = tables.demands(weights)
-    roots = {b: _root(demands[b] * tables.moved(b)) for b in tables.measured}
+    roots = {b: _root(demands[b] * tables.squared_sensitivity(b)) for b in tables.measured_tables}
     total = sum(roots.values(), Fraction(0))
 
-    def scaled(parts: int) -> Residuals:
+    def with_parts(parts: int) -> Residuals:
         scale = (1 + Fraction(parts, 20_000)) * total / double_rho
-        return Residuals(tables, tuple(_variance(scale, tables, b, roots[b]) for b in tables.measured))
+        return Residuals(tables, tuple(_variance(scale, tables, b, roots[b]) for b in tables.measured_tables))
 
-    return scaled(first_from(lambda n: lemma_c(scaled(n).noises, epsilon) <= delta, 0))
+    return with_parts(first_from(lambda n: lemma_c(with_parts(n).noises, epsilon) <= delta, 0))
 
 
 def _variance(scale: Fraction, tables: Tables, columns: Columns, root: Fraction) -> Fraction:
     """s2_B, rounded up; of a table that says nothing of its own, since a column has one bin, the least."""
     if not root:
         return Fraction(LEAST_VARIANCE)
-    exact = scale * tables.cells(columns) ** 2 * tables.moved(columns) / root
+    exact = scale * tables.cells(columns) ** 2 * tables.squared_sensitivity(columns) / root
     return max(rounded(exact, up=True, digits=_DIGITS), Fraction(LEAST_VARIANCE))
 
 
@@ -74,13 +74,13 @@ def largest_weights(tables: Tables) -> tuple[Fraction, ...]:
 
     A search in floats: whatever it finds is a proof of how near its plan is to the best.
     """
-    order = {each: i for i, each in enumerate(tables.measured)}
+    order = {each: i for i, each in enumerate(tables.measured_tables)}
     parts = np.zeros((len(tables.workload), len(order)))
     for a, each in enumerate(tables.workload):
         for below in subsets(each):
             if below in order:
                 parts[a, order[below]] = tables.share(below) * tables.spread(each, below)
-    moved = np.array([float(tables.moved(each)) for each in tables.measured])
+    moved = np.array([float(tables.squared_sensitivity(each)) for each in tables.measured_tables])
     weights = best = np.full(len(tables.workload), 1 / len(tables.workload))
     least = math.inf
     for _ in range(_ROUNDS):
@@ -121,6 +121,6 @@ def above_least_largest(plan: Residuals, weights: Sequence[Fraction | int]) -> F
 
 def _above(plan: Residuals, reached: Fraction, weights: Sequence[Fraction | int]) -> Fraction:
     demands = plan.tables.demands(weights)
-    roots = (_root(demands[b] * plan.tables.moved(b)) for b in plan.tables.measured)
+    roots = (_root(demands[b] * plan.tables.squared_sensitivity(b)) for b in plan.tables.measured_tables)
     least = sum(roots, Fraction(0)) ** 2
     return rounded(2 * plan.rho * reached / least, up=True, digits=_DIGITS) if least else Fraction(1)

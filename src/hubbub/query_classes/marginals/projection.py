@@ -36,7 +36,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.query_classes.marginals.tables import Columns, Tables, subsets, without
+from hubbub.query_classes.marginals.tables import Columns, Tables, columns_without, subsets
 from hubbub.runtime.frozen import dataclass
 
 Floats = NDArray[np.float64]
@@ -63,7 +63,7 @@ class Agreeing:
                 more = next((i for i in each if i not in below), None)
                 above = below if more is None else tuple(sorted((*below, more)))
                 axis = -1 if more is None else above.index(more)
-                steps.append((below, above, axis, 1 / self.tables.cells(without(each, below))))
+                steps.append((below, above, axis, 1 / self.tables.cells(columns_without(each, below))))
             found[each] = steps
         return found
 
@@ -72,7 +72,7 @@ class Agreeing:
         found = dict.fromkeys(self.tables.closure, 0.0)
         for each in self.tables.workload:
             for below in subsets(each):
-                found[below] += 1 / self.tables.cells(without(each, below))
+                found[below] += 1 / self.tables.cells(columns_without(each, below))
         return found
 
     def project(self, stack: Sequence[Floats]) -> Stack:
@@ -108,7 +108,7 @@ def tolerance(stack: Sequence[Floats]) -> float:
     return TOLERANCE * math.sqrt(sum(table.size for table in stack))
 
 
-def projected(tables: Tables, aims: Sequence[Floats]) -> tuple[Stack, float]:
+def project_tables(tables: Tables, aims: Sequence[Floats]) -> tuple[Stack, float]:
     """Tables of at least 0 that agree, nearest to these, which agree; and at most how far they are from the exact ones.
 
     Guarantee: the bound is that of the duality gap, up to the rounding of double precision.
@@ -126,7 +126,7 @@ def projected(tables: Tables, aims: Sequence[Floats]) -> tuple[Stack, float]:
         multipliers = following
         if i % _LOOK == _LOOK - 1:
             found = [aim + moved for aim, moved in zip(aims, space.project(multipliers), strict=True)]
-            feasible = _lifted(tables, found)
+            feasible = _lift_above_zero(tables, found)
             gap = _squares(feasible, aims) / 2 - _squares(found, aims) / 2
             gap += sum(float((a * b).sum()) for a, b in zip(multipliers, found, strict=True))
             near = math.sqrt(max(2 * gap, 0.0))
@@ -137,7 +137,7 @@ def projected(tables: Tables, aims: Sequence[Floats]) -> tuple[Stack, float]:
     return best, far
 
 
-def _lifted(tables: Tables, stack: Sequence[Floats]) -> Stack:
+def _lift_above_zero(tables: Tables, stack: Sequence[Floats]) -> Stack:
     """Tables that agree, moved towards even ones until none is below 0."""
     total = max(float(stack[0].sum()), 0.0)
     share = 0.0
@@ -215,7 +215,7 @@ class FinestTable:
         """How far, over all numbers together, a projection may be from the exact one."""
         return TOLERANCE * math.sqrt(self.cells.size + self._starts[-1])
 
-    def projected(self) -> Floats:
+    def project(self) -> Floats:
         """The cells, within the tolerance of the projection."""
         mu = np.zeros(self._aims.size)
         cells = self._best(mu)

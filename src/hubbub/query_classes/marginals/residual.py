@@ -34,7 +34,7 @@ from hubbub.noise.gaussian import LARGEST, discrete_gaussian
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import ball, precision, rounded, upper
 from hubbub.numeric.gaussian_sums import LEAST_SMOOTHED, reach_of_sum
-from hubbub.query_classes.marginals.tables import Columns, Tables, subsets, without
+from hubbub.query_classes.marginals.tables import Columns, Tables, columns_without, subsets
 from hubbub.runtime.frozen import dataclass
 
 Numbers: TypeAlias = NDArray[Any]
@@ -58,14 +58,14 @@ class Residuals:
 
     def why_not(self) -> str:
         """Why it cannot be drawn, in words; empty if it can."""
-        if len(self.s2) != len(self.tables.measured) or min(self.s2) < LEAST_VARIANCE or max(self.s2) > LARGEST:
+        if len(self.s2) != len(self.tables.measured_tables) or min(self.s2) < LEAST_VARIANCE or max(self.s2) > LARGEST:
             return "its variances are none for these tables"
         return ""
 
     @cached_property
     def of_table(self) -> Mapping[Columns, Fraction]:
         """The variance of each measured table."""
-        return dict(zip(self.tables.measured, self.s2, strict=True))
+        return dict(zip(self.tables.measured_tables, self.s2, strict=True))
 
     @cached_property
     def noises(self) -> tuple[GaussianNoise, ...]:
@@ -75,7 +75,9 @@ class Residuals:
         """
         tables = self.tables
         return tuple(
-            GaussianNoise(s2=s2, squared=tables.cells(a) ** 2 * tables.moved(a), moved=tables.cells(a), signed=True)
+            GaussianNoise(
+                s2=s2, squared=tables.cells(a) ** 2 * tables.squared_sensitivity(a), moved=tables.cells(a), signed=True
+            )
             for a, s2 in self.of_table.items()
         )
 
@@ -190,21 +192,21 @@ class Reconstruction:
         parts = (drawn[start:stop] for start, stop in zip(tables.starts, tables.starts[1:], strict=False))
         self._residuals = {
             columns: residual_of(part, tables.sizes(columns))
-            for columns, part in zip(tables.measured, parts, strict=True)
+            for columns, part in zip(tables.measured_tables, parts, strict=True)
         }
         if tables.total_is_public:
             assert people is not None
             self._residuals[()] = np.array(people, dtype=np.int64)
         self._largest = {each: int(np.abs(part).max(initial=0)) for each, part in self._residuals.items()}
 
-    def scaled(self, columns: Columns) -> tuple[Numbers, int]:
+    def scaled_table(self, columns: Columns) -> tuple[Numbers, int]:
         """N_A^2 times the table of some columns, in whole numbers, and N_A^2.
 
         Guarantee: N_A^2 sum over B of residual_B/(N_B^2 prod over A \\ B of n_j) = sum over B of residual_B prod over A \\ B
         of n_j, exactly; so all tables agree in all sums.
         """
         tables = self.tables
-        below = {each: tables.cells(without(columns, each)) for each in subsets(columns)}
+        below = {each: tables.cells(columns_without(columns, each)) for each in subsets(columns)}
         largest = sum(self._largest[each] * times for each, times in below.items())
         total: Numbers = np.zeros(tables.sizes(columns), dtype=np.int64 if largest < _NARROW else object)
         for each, times in below.items():
@@ -216,7 +218,7 @@ class Reconstruction:
 def positions(tables: Tables) -> list[NDArray[np.int64]]:
     """For every published number the bin of each column; the number of its bins where the column is not in the table."""
     found = [np.full(tables.starts[-1], size, dtype=np.int64) for size in tables.shape]
-    for i, columns in enumerate(tables.measured):
+    for i, columns in enumerate(tables.measured_tables):
         part = slice(tables.starts[i], tables.starts[i + 1])
         sizes = [tables.shape[j] - 1 for j in columns]
         if columns and part.stop > part.start:

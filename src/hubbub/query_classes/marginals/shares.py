@@ -123,20 +123,20 @@ def best_parts(design: Design) -> tuple[tuple[Columns, ...], tuple[int, ...]]:
     """
     if len(design.tables) == 1:
         return design.tables, (1,)
-    found = _parts(design, _improved(design, min(_started(design), key=lambda each: _error(design, each))))
+    found = _parts(design, _improve(design, min(_starting_rates(design), key=lambda each: _error(design, each))))
     if max(design.ratios(_rates(design, found))) <= 1:
         kept = [i for i, part in enumerate(found) if part]
         return tuple(design.candidates[i] for i in kept), tuple(found[i] for i in kept)
     return design.tables, tuple(max(round(PARTS * rate / sum(design.rates)), 1) for rate in design.rates)
 
 
-def _started(design: Design) -> Iterator[Floats]:
-    yield _settled(design, design.start)
+def _starting_rates(design: Design) -> Iterator[Floats]:
+    yield _settle(design, design.start)
     largest = [each for each in design.tables if not any(set(each) < set(other) for other in design.tables)]
     spread = np.zeros(len(design.candidates))
     for each, rate in zip(design.tables, design.rates, strict=True):
         spread[design.tables.index(next(other for other in largest if set(each) <= set(other)))] += rate
-    yield _settled(design, spread)
+    yield _settle(design, spread)
     for i in range(len(design.tables), len(design.candidates)):
         one = np.zeros(len(design.candidates))
         one[i] = sum(design.rates)
@@ -144,11 +144,11 @@ def _started(design: Design) -> Iterator[Floats]:
             yield one
 
 
-def _improved(design: Design, rates: Floats) -> Floats:
+def _improve(design: Design, rates: Floats) -> Floats:
     """With tables left out, or others measured too, as long as that helps."""
     error = _error(design, rates)
     for _ in range(_ROUNDS):
-        tried = min((_settled(design, each) for each in _neighbours(rates)), key=lambda each: _error(design, each))
+        tried = min((_settle(design, each) for each in _neighbours(rates)), key=lambda each: _error(design, each))
         if _error(design, tried) > error * (1 - _LESS):
             break
         rates, error = tried, _error(design, tried)
@@ -170,14 +170,14 @@ def _error(design: Design, rates: Floats) -> float:
     return float(np.average(ratios, weights=design.rates)) if ratios.max() <= 1 else math.inf
 
 
-def _settled(design: Design, start: Floats) -> Floats:
+def _settle(design: Design, start: Floats) -> Floats:
     """A plan near a start with the least mean of ratios, or the start; what is worse than by itself gets more weight."""
     weights, best = np.array(design.rates), start
     if not np.isfinite(design.ratios(start)).all():
         return start
     rates = start
     for _ in range(_ROUNDS):
-        rates = _descended(design, rates, weights)
+        rates = _descend(design, rates, weights)
         if _error(design, rates) < _error(design, best):
             best = rates
         ratios = design.ratios(rates)
@@ -187,7 +187,7 @@ def _settled(design: Design, start: Floats) -> Floats:
     return best
 
 
-def _descended(design: Design, rates: Floats, weights: Floats) -> Floats:
+def _descend(design: Design, rates: Floats, weights: Floats) -> Floats:
     total, pace = rates.sum(), 1 / 3  # for separate tables, one step with 1/3 ends at r ~ w^(1/3)
     value = float(weights @ design.ratios(rates))
     for _ in range(_STEPS):

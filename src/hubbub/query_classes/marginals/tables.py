@@ -76,7 +76,7 @@ class Tables:
         return self.replaced and not self.outside
 
     @cached_property
-    def measured(self) -> tuple[Columns, ...]:
+    def measured_tables(self) -> tuple[Columns, ...]:
         """The tables whose residuals get noise."""
         return self.closure[1:] if self.total_is_public else self.closure
 
@@ -97,13 +97,13 @@ class Tables:
         """p_A."""
         return prod((1 - Fraction(1, self.shape[i]) for i in columns), start=Fraction(1))
 
-    def moved(self, columns: Columns) -> Fraction:
+    def squared_sensitivity(self, columns: Columns) -> Fraction:
         """The squared length by which one person moves a residual, over N_A^2.
 
         Guarantee: no two neighbouring tables of people are further apart.
         """
         if not self.replaced:
-            apart = self._beside(columns)
+            apart = self._cross_factor(columns)
             return self.share(columns) * (self.squares + apart * (self.rows**2 - self.squares))
         assert self.rows == 1, "a person with several rows comes or goes"
         if not columns:
@@ -111,7 +111,7 @@ class Tables:
         fewest = min((n for n in self.sizes(columns) if n > 1), default=2)
         return 2 * self.share(columns) * Fraction(fewest, fewest - 1)
 
-    def _beside(self, columns: Columns) -> Fraction:
+    def _cross_factor(self, columns: Columns) -> Fraction:
         """k: how much two rows in unlike cells move a residual together, over what two in one cell do; at most."""
         if len(columns) < len(self.shape):
             return Fraction(1)
@@ -120,7 +120,7 @@ class Tables:
 
     def spread(self, columns: Columns, below: Columns) -> Fraction:
         """prod over A \\ B of n_j^-2."""
-        return Fraction(1, self.cells(without(columns, below)) ** 2)
+        return Fraction(1, self.cells(columns_without(columns, below)) ** 2)
 
     def differences(self, columns: Columns) -> int:
         """How many differences to the first bins a table has."""
@@ -130,13 +130,13 @@ class Tables:
     def starts(self) -> tuple[int, ...]:
         """Where the differences of each measured table begin, and where the last one ends."""
         found = [0]
-        for each in self.measured:
+        for each in self.measured_tables:
             found.append(found[-1] + self.differences(each))
         return tuple(found)
 
     def demands(self, weights: Sequence[Fraction | int]) -> Mapping[Columns, Fraction]:
         """For each measured B, with how much sigma_B^2 counts in the sum of variances with these weights."""
-        found = dict.fromkeys(self.measured, Fraction(0))
+        found = dict.fromkeys(self.measured_tables, Fraction(0))
         for each, weight in zip(self.workload, weights, strict=True):
             for below in subsets(each) if weight else ():
                 if below in found:
@@ -144,7 +144,7 @@ class Tables:
         return found
 
 
-def without(columns: Columns, others: Columns) -> Columns:
+def columns_without(columns: Columns, others: Columns) -> Columns:
     """These columns but for the others."""
     return tuple(i for i in columns if i not in others)
 
@@ -152,7 +152,7 @@ def without(columns: Columns, others: Columns) -> Columns:
 class FittedTables(Protocol):
     """All tables of a closure, from what was published: unbiased, and all of them agree in all sums exactly."""
 
-    def scaled(self, columns: Columns) -> tuple[NDArray[Any], int]:
+    def scaled_table(self, columns: Columns) -> tuple[NDArray[Any], int]:
         """The table of some columns times a whole number, in whole numbers, and that number."""
         ...
 

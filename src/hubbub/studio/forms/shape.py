@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import integer, to_float
-from hubbub.plan.error import Expected, expected
+from hubbub.plan.error import Expected, error_over_shape
 from hubbub.plan.shape import Shape, read
 from hubbub.protocol.spec import Spec
 from hubbub.runtime.frozen import dataclass
@@ -62,4 +62,4 @@ def hoped(spec: Spec, stated: Stated) -> tuple[Shape, Expected] | None:
         return None
     rate: Any = getattr(spec, "sample", None)
     table = stated.table(axes)
-    return table, expected(channel, None if rate is None else to_float(rate, round_up=False), table)
+    return table, error_over_shape(channel, None if rate is None else to_float(rate, round_up=False), table)

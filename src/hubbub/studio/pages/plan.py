@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from hubbub.channels.catalogue import parameters
 from hubbub.numeric.exact import to_text
 from hubbub.plan.designs import Design
-from hubbub.plan.planned import Planned, named
+from hubbub.plan.planned import Planned, design_label
 from hubbub.plan.targets import Want
 from hubbub.runtime.frozen import dataclass
 from hubbub.studio.answers import soon
@@ -127,7 +127,7 @@ def onward(planned: Planned) -> Onward | None:
             stated = {"size": str(planned.request.shape.people), "shape": planned.request.shape.name}
             known = stated if stated["shape"] in dict(SHAPES) else {"size": stated["size"]}
             error = f"{design.expected.error:.3g}"
-            return Onward(urlencode({**filled, **known}), named(design), error, design is planned.best)
+            return Onward(urlencode({**filled, **known}), design_label(design), error, design is planned.best)
     return None
 
 

@@ -20,7 +20,7 @@ from flint import arb
 from hubbub.errors import WrongUse
 from hubbub.numeric.bisection import first
 from hubbub.numeric.exact import ball, lower, to_text, upper
-from hubbub.numeric.format import listed
+from hubbub.numeric.format import join_words
 from hubbub.runtime.frozen import dataclass
 from hubbub.voting.figures import approximately, as_given
 from hubbub.voting.rules import margins
@@ -145,7 +145,7 @@ class Choices:
         ]
         if offers:
             sentences.append(
-                f"What can be promised to this electorate: a gain of at most {listed(offers)} (choose that eta)."
+                f"What can be promised to this electorate: a gain of at most {join_words(offers)} (choose that eta)."
             )
         else:
             sentences.append(
@@ -153,13 +153,13 @@ class Choices:
                 "to a voter who is unsure how others vote."
             )
         if self.rules:
-            sentences.append(f"Of the rules here {listed(list(self.rules))} would promise it as it is.")
+            sentences.append(f"Of the rules here {join_words(list(self.rules))} would promise it as it is.")
         lines = [
             f"{needed.always:,} voters for those who go by the shares of {alpha.denominator} ballots"
             for alpha, needed in self.voters
         ]
         if lines:
-            sentences.append(f"A gain of {approximately(self.eta)} takes {listed(lines)} (smaller numbers may do).")
+            sentences.append(f"A gain of {approximately(self.eta)} takes {join_words(lines)} (smaller numbers may do).")
         return sentences
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from hubbub.errors import WrongUse
 from hubbub.noise.source import SystemSource
 from hubbub.numeric.exact import ball, log, rounded, to_float, to_text
-from hubbub.numeric.format import listed
+from hubbub.numeric.format import join_words
 from hubbub.runtime.frozen import dataclass
 from hubbub.voting.figures import approximately, as_given, float_up
 from hubbub.voting.guarantees.choices import voters_needed
@@ -83,7 +83,7 @@ def stated_beliefs(candidates: int) -> tuple[StatedBelief, ...]:
     favourites = [order, (1, 0, *order[2:])]
 
     def text(rankings: Sequence[Ranking]) -> str:
-        return listed([ranking_text(ranking, names) for ranking in rankings])
+        return join_words([ranking_text(ranking, names) for ranking in rankings])
 
     def even(rankings: Sequence[Ranking]) -> Belief:
         return Belief(candidates=names, shares=tuple((ranking, Fraction(1, len(rankings))) for ranking in rankings))
@@ -229,7 +229,7 @@ class RuleChoice:
         """The recommendation, what the theorems say at this size, and what was assumed."""
         sentences = [self.reason()]
         if not any(isinstance(each.promise, Promised) for each in self._counting):
-            gains = listed([f"{each.rule} {each.gain_text()}" for each in self._counting])
+            gains = join_words([f"{each.rule} {each.gain_text()}" for each in self._counting])
             sentences.append(
                 f"With {self.voters:,} voters the theorems promise nothing about any rule that counts every ballot, so "
                 f"these are computed gains: {gains}."

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from hubbub.numeric.exact import to_text
-from hubbub.numeric.format import listed
+from hubbub.numeric.format import join_words
 from hubbub.runtime.frozen import dataclass
 from hubbub.voting.result import Draw
 
@@ -95,7 +95,7 @@ class Seats:
         seats = self.rule.seats
         many = f"{seats} seats" if seats > 1 else "1 seat"
         return (
-            f"{listed(self.winner_names)} {'are' if len(self.elected) > 1 else 'is'} elected to {many}, by "
+            f"{join_words(self.winner_names)} {'are' if len(self.elected) > 1 else 'is'} elected to {many}, by "
             f"{self.rule.rules.description}.",
             self.rule.rules.quota_sentence(seats, self.valid, self.quota),
         )

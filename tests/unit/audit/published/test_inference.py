@@ -45,7 +45,7 @@ def test_two_margins_of_the_census_give_away_104_cells(tmp_path: Path) -> None:
     true = margin(tmp_path / "fine.csv", fine)
     margin(tmp_path / "coarse.csv", ("education", "occupation", "race"))
     found = of_files([tmp_path / "fine.csv", tmp_path / "coarse.csv"], K)
-    assert found.refuted
+    assert found.is_refuted
     assert len(found.determined) == 104
     for cell in found.determined:
         assert cell.low == cell.high == true[tuple(value for _, value in cell.key)]
@@ -109,7 +109,7 @@ def test_a_ring_too_large_to_be_looked_at_is_not_called_proved(tmp_path: Path, m
         }
         shown = {key: n if n >= 2 else "" for key, n in cells.items()}
         files.append(write(tmp_path / f"{one}{two}.csv", ("abc"[one], "abc"[two]), shown))
-    assert of_files(files, 2).refuted  # by a table over all columns alone
+    assert of_files(files, 2).is_refuted  # by a table over all columns alone
     monkeypatch.setattr("hubbub.audit.published.links._MOST_JOINT", 7)
     found = of_files(files, 2)
     assert found.word == "undecided"

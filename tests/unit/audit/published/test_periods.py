@@ -36,9 +36,9 @@ def test_totals_from_k_on_are_found(tmp_path: Path) -> None:
     files = [written(tmp_path, MONTHS[0], hidden[:1]), written(tmp_path, MONTHS[1], hidden[:2])]
     files.append(written(tmp_path, MONTHS[2], [*hidden[:2], (MONTHS[2], "", "3")]))
     found = of_periods(files, 3)
-    assert found.refuted
+    assert found.is_refuted
     assert "3 people of hidden periods" in found.determined[0].because
-    assert not of_periods(files[:2], 3).refuted
+    assert not of_periods(files[:2], 3).is_refuted
 
 
 def test_numbers_held_back_until_k_have_gathered_are_found(tmp_path: Path) -> None:
@@ -47,7 +47,7 @@ def test_numbers_held_back_until_k_have_gathered_are_found(tmp_path: Path) -> No
     files.append(written(tmp_path, MONTHS[1], [(MONTHS[0], "", "0"), (MONTHS[1], "", "0")]))
     files.append(written(tmp_path, MONTHS[2], [(MONTHS[0], "", "0"), (MONTHS[1], "1", "1"), (MONTHS[2], "2", "3")]))
     found = of_periods(files, 3)
-    assert found.refuted
+    assert found.is_refuted
     assert any("hid it, and it is shown now" in each.because for each in found.determined)
     assert any("below 3" in each.because for each in found.determined)
 
@@ -60,7 +60,7 @@ def test_our_own_files_have_no_such_number(tmp_path: Path) -> None:
         engine = open_table(table, person="id", dataset="clinic").engine
         series.release(engine, "clinic", month).save(tmp_path / month)
     files = [str(tmp_path / month / "release.csv") for month in MONTHS]
-    assert not of_periods(files, 5).refuted
+    assert not of_periods(files, 5).is_refuted
     told = CliRunner().invoke(commands, ["audit", "releases", *files, "--k", "5", "--periods", "period", "--json"])
     assert told.exit_code == 0, told.output
     assert json.loads(told.stdout)["verdict"] == "undecided"

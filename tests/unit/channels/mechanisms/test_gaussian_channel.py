@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from hubbub.channels.catalogue import channel, parameters, restore
-from hubbub.channels.estimate import interval, most_likely, unbiased
+from hubbub.channels.estimate import interval, most_likely, unbiased_estimate
 from hubbub.channels.mechanisms.gaussian import Gaussian
-from hubbub.channels.noise_choice import chosen, compare, crossover
+from hubbub.channels.noise_choice import choose_channel, compare, crossover
 from hubbub.channels.profile import decide, exact_delta
 from hubbub.errors import WrongUse
 from hubbub.guarantees.accountant.gaussian import in_bins
@@ -55,7 +55,7 @@ def test_it_is_made_read_back_and_asked_for_by_name() -> None:
 
 
 def test_estimates_and_intervals_are_those_of_the_law() -> None:
-    assert (most_likely(MADE, 40), most_likely(MADE, -3), unbiased(MADE, 40)) == (40, 0, 40)
+    assert (most_likely(MADE, 40), most_likely(MADE, -3), unbiased_estimate(MADE, 40)) == (40, 0, 40)
     found = interval(MADE, 40)
     law, tail = MADE.law(40), ball(Fraction(1, 40))
     assert found.high is not None
@@ -78,13 +78,13 @@ def test_wide_noise_stands_on_its_theorem() -> None:
 def test_the_noise_with_less_error_is_chosen_from_public_numbers() -> None:
     few, many = (compare(Fraction(1), BILLIONTH, in_bins(d)) for d in (2, 45))
     assert (few.better, many.better) == ("geometric", "gaussian")
-    assert chosen("auto", Fraction(1), BILLIONTH, 45) == Gaussian.with_delta(1, BILLIONTH, 45)
-    assert chosen("auto", Fraction(1), BILLIONTH, 2) == channel("geometric", epsilon="1/2")
-    assert chosen("auto", Fraction(1), None, 2) == channel("geometric", epsilon="1/2")
+    assert choose_channel("auto", Fraction(1), BILLIONTH, 45) == Gaussian.with_delta(1, BILLIONTH, 45)
+    assert choose_channel("auto", Fraction(1), BILLIONTH, 2) == channel("geometric", epsilon="1/2")
+    assert choose_channel("auto", Fraction(1), None, 2) == channel("geometric", epsilon="1/2")
     with pytest.raises(WrongUse, match="needs a delta"):
-        chosen("gaussian", Fraction(1), None, 2)
+        choose_channel("gaussian", Fraction(1), None, 2)
     with pytest.raises(WrongUse, match="noise is one of"):
-        chosen("normal", Fraction(1), None, 2)
+        choose_channel("normal", Fraction(1), None, 2)
 
 
 ROWS = [

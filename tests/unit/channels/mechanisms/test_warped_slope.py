@@ -49,7 +49,7 @@ def drawn(words: list[int], slope: Piece, first: int, room: int, step: int, pass
     source = ScriptedSource(words[1:])
     one = np.array(words[:1], dtype=np.uint64)
     n = jump_from(one, slope, np.array([first]), np.array([room]), step, passed, source)
-    return int(n[0]), len(words) - source.left
+    return int(n[0]), len(words) - source.words_left
 
 
 JUMPS = {

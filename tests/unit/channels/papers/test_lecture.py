@@ -33,21 +33,21 @@ def at_every_count(made: Lecture, factor: Fraction) -> list[Fraction]:
 
 @pytest.mark.parametrize(("t", "K", "epsilon", "factor"), CASES)
 def test_one_bound_holds_at_a_count_and_at_every_smaller_one(t: int, K: int, epsilon: str, factor: str) -> None:  # noqa: N803
-    made = Lecture.checked(t, K, epsilon, factor)
+    made = Lecture.check_parameters(t, K, epsilon, factor)
     bounds = [upper(made.delta_up_to(k, made.factor)) for k in range(1, made.boundary + 1)]
     assert bounds == sorted(bounds)
     assert all(exact <= bound for exact, bound in zip(at_every_count(made, made.factor), bounds, strict=True))
 
 
 def test_the_bound_is_close_where_the_noise_is_fine() -> None:
-    made = Lecture.checked(1000, 20_000, "0.02", "1.8")
+    made = Lecture.check_parameters(1000, 20_000, "0.02", "1.8")
     for k in (1, 10_000, 19_000):
         exact, bound = made.delta_at(k, made.factor), made.delta_up_to(k, made.factor)
         assert exact <= bound <= exact * arb("1.001")
 
 
 def test_the_bound_is_no_bound_for_one_count_more() -> None:
-    made = Lecture.checked(5, 60, "0.2", "2")  # close enough that a slip of one would show
+    made = Lecture.check_parameters(5, 60, "0.2", "2")  # close enough that a slip of one would show
     k = 30
     assert made.delta_at(k + 1, made.factor) > largest_below(made.K - k, made.t * made.epsilon, made.factor)
 
@@ -90,7 +90,7 @@ def test_few_counts_are_looked_at(t: int, epsilon: str, factor: str, monkeypatch
 
 
 def test_a_factor_is_certified_at_every_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    base, asked = Lecture.checked(5, 12, "0.2", "1"), list[int]()
+    base, asked = Lecture.check_parameters(5, 12, "0.2", "1"), list[int]()
 
     def no_bound(self: Lecture, count: int, factor: Fraction) -> arb:
         asked.append(count)

@@ -16,7 +16,7 @@ from hubbub.guarantees.accountant.accountant import (
     MOST_KINDS,
     Accountant,
     Repeated,
-    _counted,
+    _count_pairs,
     _few,
     differential_exactly,
     of_noises,
@@ -32,7 +32,7 @@ from hubbub.guarantees.accountant.gaussian import (
 from hubbub.guarantees.accountant.odometer import EXPONENTS, epsilon_of
 from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy
-from hubbub.guarantees.derivation import stated
+from hubbub.guarantees.derivation import state_promise
 from hubbub.guarantees.neighbours import Neighbours
 from hubbub.numeric.exact import Infinite
 from hubbub.serialization.exact_json import plain, restored
@@ -65,22 +65,22 @@ def test_what_is_added_up_survives_json() -> None:
 
 def test_unlike_neighbours_never_add_up() -> None:
     with pytest.raises(Refused, match="one neighbouring relation"):
-        of_pair(COIN) + of_noises([NOISE.swapped()], Neighbours.REPLACE)
-    step = stated(DifferentialPrivacy(epsilon=Fraction(1), neighbours=Neighbours.REPLACE))
+        of_pair(COIN) + of_noises([NOISE.under_replacement()], Neighbours.REPLACE)
+    step = state_promise(DifferentialPrivacy(epsilon=Fraction(1), neighbours=Neighbours.REPLACE))
     with pytest.raises(Refused, match="under add/remove alone"):
         differential_exactly(many(1, 1), step, at_delta=MILLIONTH)
     with pytest.raises(Refused, match="takes differential privacy"):
-        differential_exactly(many(1, 1), stated(CrowdBlending(k=5, epsilon=Fraction(0))), at_delta=MILLIONTH)
+        differential_exactly(many(1, 1), state_promise(CrowdBlending(k=5, epsilon=Fraction(0))), at_delta=MILLIONTH)
 
 
 def test_a_group_of_g_is_g_times_as_far_and_a_swap_root_two() -> None:
     group, whole = gaussian_total([NOISE]).group(3), gaussian_total([NOISE.group(3)])
     assert group == whole
     assert group.rho == 9 * NOISE.rho
-    swap = gaussian_total([NOISE.swapped()])
+    swap = gaussian_total([NOISE.under_replacement()])
     assert (swap.rho, swap.squares[0]) == (2 * NOISE.rho, 2 * gaussian_total([NOISE]).squares[0])
     signed = GaussianNoise(s2=Fraction(100), squared=Fraction(2), moved=4, signed=True)
-    assert signed.swapped().rho == 4 * signed.rho, "downwards and upwards may add"
+    assert signed.under_replacement().rho == 4 * signed.rho, "downwards and upwards may add"
     assert many(2, 1).group(2).pairs[0].pair == RandomizedResponsePair(epsilon=Fraction(1, 5))
 
 
@@ -99,7 +99,7 @@ def brute(v: tuple[int, ...], s2: float, epsilon: float) -> float:
 
 
 @pytest.mark.parametrize(
-    ("noise", "v"), [(by_ones(Fraction(3), 1).swapped(), (1, -1)), (by_ones(Fraction(3), 1).group(2), (2,))]
+    ("noise", "v"), [(by_ones(Fraction(3), 1).under_replacement(), (1, -1)), (by_ones(Fraction(3), 1).group(2), (2,))]
 )
 def test_groups_and_swaps_bound_the_true_pair(noise: GaussianNoise, v: tuple[int, ...]) -> None:
     for epsilon in ("0.2", "1"):
@@ -208,5 +208,5 @@ def test_a_pair_once_more_is_counted_as_any_other(which: list[int]) -> None:
     pairs = [RandomizedResponsePair(epsilon=Fraction(1, i)) for i in which]
     longer: tuple[Repeated, ...] = ()
     for pair in pairs:
-        longer = _few(_counted((*longer, Repeated(pair=pair))))
+        longer = _few(_count_pairs((*longer, Repeated(pair=pair))))
     assert reduce(Accountant.__add__, map(of_pair, pairs)).pairs == longer

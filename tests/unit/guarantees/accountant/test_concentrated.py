@@ -10,7 +10,7 @@ from hubbub import account
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.accountant.accountant import of_noises
 from hubbub.guarantees.accountant.concentrated import (
-    concentrated,
+    compose_concentrated,
     concentrated_group,
     concentrated_to_differential,
     concentrated_to_replace,
@@ -21,7 +21,7 @@ from hubbub.guarantees.accountant.concentrated import (
 )
 from hubbub.guarantees.accountant.gaussian import by_ones, delta_of
 from hubbub.guarantees.definitions import ConcentratedPrivacy, DifferentialPrivacy
-from hubbub.guarantees.derivation import stated
+from hubbub.guarantees.derivation import state_promise
 from hubbub.guarantees.implications import is_weaker
 from hubbub.guarantees.neighbours import Neighbours
 
@@ -63,30 +63,30 @@ def test_both_conversions_are_one_and_above_the_exact_profile() -> None:
 
 
 def test_rho_adds_up_without_a_delta_and_what_has_one_has_no_rho() -> None:
-    pure, noise = stated(DifferentialPrivacy(epsilon=Fraction(1, 5))), of_noise(by_ones(Fraction(100), 1))
-    both = concentrated(pure, noise)
+    pure, noise = state_promise(DifferentialPrivacy(epsilon=Fraction(1, 5))), of_noise(by_ones(Fraction(100), 1))
+    both = compose_concentrated(pure, noise)
     assert both.conclusion == ConcentratedPrivacy(rho=Fraction(1, 50) + Fraction(1, 200))
     assert both.premises[0].conclusion == differential_to_concentrated(pure).conclusion
     with pytest.raises(Refused, match="without a delta"):
-        concentrated(stated(DifferentialPrivacy(epsilon=Fraction(1), delta=Fraction(1, 10**6))), noise)
-    replaced = stated(ConcentratedPrivacy(rho=Fraction(1), neighbours=Neighbours.REPLACE))
+        compose_concentrated(state_promise(DifferentialPrivacy(epsilon=Fraction(1), delta=Fraction(1, 10**6))), noise)
+    replaced = state_promise(ConcentratedPrivacy(rho=Fraction(1), neighbours=Neighbours.REPLACE))
     with pytest.raises(Refused, match="one neighbouring relation"):
-        concentrated(noise, replaced)
+        compose_concentrated(noise, replaced)
     with pytest.raises(Refused, match="already"):
         concentrated_to_replace(replaced)
     with pytest.raises(WrongUse, match="at least two"):
-        concentrated(noise)
+        compose_concentrated(noise)
 
 
 def test_groups_pay_the_square_and_a_swap_by_rho_alone_four_times() -> None:
     noise = of_noise(by_ones(Fraction(100), 2))
     assert concentrated_group(noise, group=3).conclusion == ConcentratedPrivacy(rho=Fraction(9, 100), group=3)
     assert concentrated_to_replace(noise).conclusion.rho == Fraction(4, 100)  # type: ignore[union-attr]
-    assert by_ones(Fraction(100), 2).swapped().rho == Fraction(2, 100), "where the noise is known it is twice"
+    assert by_ones(Fraction(100), 2).under_replacement().rho == Fraction(2, 100), "where the noise is known it is twice"
 
 
 def test_at_a_delta_it_is_differential_privacy_for_the_same_people_and_groups() -> None:
-    given = stated(ConcentratedPrivacy(rho=Fraction(1, 8), neighbours=Neighbours.REPLACE, group=2))
+    given = state_promise(ConcentratedPrivacy(rho=Fraction(1, 8), neighbours=Neighbours.REPLACE, group=2))
     found = concentrated_to_differential(given, delta=Fraction(1, 10**6)).conclusion
     assert isinstance(found, DifferentialPrivacy)
     assert (found.neighbours, found.group, found.delta) == (Neighbours.REPLACE, 2, Fraction(1, 10**6))

@@ -156,7 +156,7 @@ def test_the_rounded_law_of_a_normal_pair_is_never_below_it() -> None:
 def test_a_group_moves_as_far_as_its_people_and_a_swap_by_root_two() -> None:
     noise = GaussianNoise(s2=Fraction(50), squared=Fraction(3), moved=3)
     assert (noise.group(4).squared, noise.group(4).moved, noise.group(4).rho) == (48, 12, 16 * noise.rho)
-    assert (noise.swapped().squared, noise.swapped().moved) == (6, 6)
+    assert (noise.under_replacement().squared, noise.under_replacement().moved) == (6, 6)
 
 
 def test_a_length_of_four_may_be_one_number_that_moves_by_two() -> None:
@@ -165,7 +165,7 @@ def test_a_length_of_four_may_be_one_number_that_moves_by_two() -> None:
     assert of_two > float(delta_of(by_ones(Fraction(16), 4), Fraction("0.3")))
     assert of_two <= float(delta_of(GaussianNoise(s2=Fraction(16), squared=Fraction(4), moved=4), Fraction("0.3")))
     assert by_ones(Fraction(16), 4).group(2).most_ones is None
-    assert by_ones(Fraction(16), 4).swapped().most_ones == 8
+    assert by_ones(Fraction(16), 4).under_replacement().most_ones == 8
 
 
 def test_rho_gives_a_delta_above_the_exact_one_and_not_far() -> None:

@@ -18,7 +18,7 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.accountant.advanced_composition import FIXED, differential_beforehand, differential_so_far
 from hubbub.guarantees.accountant.privacy_loss import RandomizedResponsePair, composed_delta, composed_epsilon, laws
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours
-from hubbub.guarantees.derivation import stated
+from hubbub.guarantees.derivation import state_promise
 from hubbub.numeric.exact import INFINITY, ball, exp, lower, upper
 
 TINY, HALF = Fraction(1, 10**60), Fraction(1, 2)
@@ -123,7 +123,7 @@ def test_coins_that_look_alike_are_counted_each() -> None:
 
 
 def test_fifty_releases_do_not_cost_fifty_epsilons() -> None:
-    fifty = [stated(DifferentialPrivacy(epsilon=Fraction(1, 10)))] * 50
+    fifty = [state_promise(DifferentialPrivacy(epsilon=Fraction(1, 10)))] * 50
     found = differential_beforehand(*fifty, at_delta=Fraction(1, 10**9))
     assert isinstance(found.conclusion, DifferentialPrivacy)
     assert float(found.conclusion.epsilon) == pytest.approx(3.95311, rel=1e-5)  # and not 5
@@ -138,18 +138,18 @@ def test_what_does_not_fit_is_refused() -> None:
     one, other = DifferentialPrivacy(epsilon=Fraction(1)), DifferentialPrivacy(epsilon=INFINITY)
     replaced = DifferentialPrivacy(epsilon=Fraction(1), neighbours=Neighbours.REPLACE)
     with pytest.raises(Refused, match="one neighbouring relation"):
-        differential_beforehand(stated(one), stated(replaced), at_delta=Fraction(1, 10))
+        differential_beforehand(state_promise(one), state_promise(replaced), at_delta=Fraction(1, 10))
     with pytest.raises(Refused, match="promises nothing"):
-        differential_so_far(stated(one), stated(other), at_delta=Fraction(1, 10))
+        differential_so_far(state_promise(one), state_promise(other), at_delta=Fraction(1, 10))
     leaky = DifferentialPrivacy(epsilon=Fraction(1), delta=Fraction(1, 10))
     with pytest.raises(Refused, match="more than the delta asked for"):
-        differential_beforehand(stated(leaky), stated(leaky), at_delta=Fraction(1, 10))
+        differential_beforehand(state_promise(leaky), state_promise(leaky), at_delta=Fraction(1, 10))
     with pytest.raises(WrongUse, match="at least one"):
         differential_so_far(at_delta=Fraction(1, 10))
 
 
 def test_fresh_samples_are_taken_for_granted_only_where_something_is_sampled() -> None:
-    two = [stated(DifferentialPrivacy(epsilon=Fraction(1, 10)))] * 2
+    two = [state_promise(DifferentialPrivacy(epsilon=Fraction(1, 10)))] * 2
     for rates, fresh in ((None, False), ([Fraction(1)] * 2, False), ([Fraction(1), Fraction(1, 2)], True)):
         for way in (differential_beforehand, differential_so_far):
             step = way(*two, at_delta=Fraction(1, 10**9), rates=rates)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hubbub.kinds.ballots.giveaways import drawn
+from hubbub.kinds.ballots.giveaways import flow_picture
 from hubbub.kinds.ballots.mechanism import path_interval
 from hubbub.kinds.ballots.request import publish
 from hubbub.kinds.ballots.result import PathTable
@@ -59,7 +59,7 @@ def test_another_record_is_another(change: dict[str, object], same: bool, tmp_pa
 
 def test_two_rounds_have_a_picture_and_one_has_none() -> None:
     final = Official(rounds=(TWO,), winner="Ann")
-    assert drawn(PathTable(publish(final), ())) is None
-    found = drawn(PathTable(publish(RECORD), ()))
+    assert flow_picture(PathTable(publish(final), ())) is None
+    found = flow_picture(PathTable(publish(RECORD), ()))
     assert found is not None
     assert len(found.columns) == 2

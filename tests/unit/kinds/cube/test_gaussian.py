@@ -205,7 +205,7 @@ def test_a_projection_of_overlapping_margins_leaves_fixed_cells_alone() -> None:
     y = np.array([5.0, -2, -3, 9, 20, 1])
     fixed = np.array([False, False, False, False, True, False])
     table = FinestTable((2, 3), ((0,), (1,)), y, fixed)
-    found = table.projected()
+    found = table.project()
     assert found[4] == 20
     assert (found >= 0).all()
     assert table.distance(found) <= table.tolerance
@@ -223,6 +223,6 @@ def test_a_million_cells_are_projected() -> None:
     noisy = people + draws.normal(0, 10, shape)
     noisy += (people.sum() - noisy.sum()) / noisy.size
     table = FinestTable(shape, margins, noisy.ravel())
-    found = table.projected()
+    found = table.project()
     assert table.distance(found) <= table.tolerance
     assert ((found - people.ravel()) ** 2).sum() < ((noisy - people) ** 2).sum() / 10

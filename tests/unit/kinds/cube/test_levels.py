@@ -134,6 +134,6 @@ def test_exact_least_squares_are_those_of_a_matrix(data: st.DataObject) -> None:
     noise = GeometricTables(
         Tables(tuple(sizes), workload, (1,) * len(levels)), (Fraction(1),) * len(levels), tuple(weights)
     )
-    exact, unit = noise.fit(np.concatenate(tables)).scaled(workload[0])
+    exact, unit = noise.fit(np.concatenate(tables)).scaled_table(workload[0])
     expected = np.linalg.lstsq(np.array(rows), np.array(aims), rcond=None)[0]
     assert [float(Fraction(cell, unit)) for cell in exact.ravel().tolist()] == pytest.approx(expected, abs=1e-8)

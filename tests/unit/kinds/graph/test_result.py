@@ -184,7 +184,7 @@ def test_fewer_vertices_than_declared_are_filled_up() -> None:
 def test_the_histogram_counts_people_with_at_least_so_many_friends() -> None:
     graph = friends().graph
     found = run(graph, spec(HIST, samples=None, epsilon="40"))
-    degrees = np.concatenate([graph.degrees(), np.zeros(PEOPLE - graph.listed, dtype=np.int64)])
+    degrees = np.concatenate([graph.degrees(), np.zeros(PEOPLE - graph.listed_vertices, dtype=np.int64)])
     assert [each.degree for each in found] == list(range(1, MAX_DEGREE + 1))
     for each in found:
         assert each.degree is not None

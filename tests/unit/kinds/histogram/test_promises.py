@@ -26,7 +26,7 @@ from hubbub.guarantees.definitions import (
 from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.implications import CURVE_OF_LAWS, CURVE_OF_WARPED
 from hubbub.guarantees.implications import CURVE_ON_A_SAMPLE as THINNED
-from hubbub.guarantees.indistinguishability import mixed
+from hubbub.guarantees.indistinguishability import subsampled_loss
 from hubbub.guarantees.verdict import Refuted
 from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.kinds.histogram.request import histogram
@@ -146,7 +146,7 @@ def test_a_secret_sample_buys_zero_knowledge_and_privacy_for_the_population(name
         _, unsampled = asked(name)
         bounded = unsampled[-1].conclusion
         assert isinstance(bounded, DifferentialPrivacy)
-        assert (population.epsilon, population.delta) == (mixed(bounded.epsilon, P), P * bounded.delta)
+        assert (population.epsilon, population.delta) == (subsampled_loss(bounded.epsilon, P), P * bounded.delta)
 
 
 @pytest.mark.parametrize("name", sorted({*WORDS} - {"geometric", "group", "gaussian"}))
@@ -158,11 +158,11 @@ def test_the_own_promise_of_a_sampled_release_is_that_of_the_sample(name: str) -
     for count in (1, 2, 19, 20, 21, 99, 100, 101, 149, 150, 1000, 1001, 5000):
         assert after.at(count) <= before.at(count)
         if own.theorem == CURVE_OF_WARPED:
-            assert after.at(count) <= mixed(before.at(count), P)
+            assert after.at(count) <= subsampled_loss(before.at(count), P)
             continue
-        assert mixed(before.at(count), P) <= after.at(count)
+        assert subsampled_loss(before.at(count), P) <= after.at(count)
         if before.piece(count).rate == 0:
-            assert after.at(count) == mixed(before.at(count), P)
+            assert after.at(count) == subsampled_loss(before.at(count), P)
 
 
 def test_a_sample_that_buys_nothing_is_refused_with_the_next_step() -> None:

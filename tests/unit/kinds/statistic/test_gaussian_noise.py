@@ -162,7 +162,7 @@ def test_the_ledger_gets_the_noise_and_its_rho() -> None:
     found = charge(Bound(spec))
     assert found.noises == (by_ones(s2, 20),)
     assert found.zcdp == ConcentratedPrivacy(rho=Fraction(20) / (2 * s2))
-    swapped = charge(Bound(asked("mean", several(20, rows_per_bin=1)))).noises[0].swapped()
+    swapped = charge(Bound(asked("mean", several(20, rows_per_bin=1)))).noises[0].under_replacement()
     assert swapped.squared == 2 * 20 * 100**2, "twice the square, not four times"
 
 

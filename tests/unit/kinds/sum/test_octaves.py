@@ -22,7 +22,7 @@ from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import DifferentialPrivacy, TailoredPrivacy
-from hubbub.guarantees.derivation import stated
+from hubbub.guarantees.derivation import state_promise
 from hubbub.guarantees.implications import outlier_to_differential
 from hubbub.kinds.sum.estimates import estimated_total
 from hubbub.kinds.sum.mechanism import OctaveSums, present, rows_of
@@ -267,10 +267,12 @@ def test_what_is_not_known_of_it_is_refused_in_one_sentence(words: dict[str, Any
 
 
 def test_tailored_privacy_is_differential_privacy_at_the_top_of_its_curve() -> None:
-    found = outlier_to_differential(stated(TailoredPrivacy(curve=Curve.from_text("1:0.2,9:1"), delta=Fraction(1, 8))))
+    found = outlier_to_differential(
+        state_promise(TailoredPrivacy(curve=Curve.from_text("1:0.2,9:1"), delta=Fraction(1, 8)))
+    )
     assert found.conclusion == DifferentialPrivacy(epsilon=Fraction(1), delta=Fraction(1, 8))
     with pytest.raises(Refused, match="unbounded"):
-        outlier_to_differential(stated(TailoredPrivacy(curve=Curve.from_text("slope:1"))))
+        outlier_to_differential(state_promise(TailoredPrivacy(curve=Curve.from_text("slope:1"))))
 
 
 def test_a_release_enters_the_ledger_by_its_differential_promise(tmp_path: Path) -> None:

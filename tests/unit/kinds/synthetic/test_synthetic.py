@@ -21,8 +21,8 @@ from hubbub.kinds.synthetic.result import InventedRows
 from hubbub.ledger import key
 from hubbub.ledger.durable import sha256
 from hubbub.numeric.exact import to_text
-from hubbub.numeric.format import listed
-from hubbub.query_classes.marginals.junction_tree import GraphicalModel, counted, junction_tree, new_columns
+from hubbub.numeric.format import join_words
+from hubbub.query_classes.marginals.junction_tree import GraphicalModel, count_table, junction_tree, new_columns
 from hubbub.query_classes.residual import Residual
 from hubbub.verification import verify
 from tests.fresh import enter, save_over, unsigned
@@ -76,8 +76,10 @@ def test_rows_have_the_tables_of_the_model_but_for_one_in_each_cell_and_are_the_
     model = GraphicalModel(shape, ((0, 1), (1, 2)), (cells.sum(axis=2), cells.sum(axis=0)))
     many = round(cells.sum())
     rows = model.rows(many, "a seed")
-    assert np.abs(counted(rows, (0, 1), shape) - model.tables[0]).max() < 1
-    assert np.abs(counted(rows, (1, 2), shape) - model.tables[1]).max() < 3  # one for rounding, one for those before it
+    assert np.abs(count_table(rows, (0, 1), shape) - model.tables[0]).max() < 1
+    assert (
+        np.abs(count_table(rows, (1, 2), shape) - model.tables[1]).max() < 3
+    )  # one for rounding, one for those before it
     assert np.array_equal(rows, model.rows(many, "a seed"))
     assert not np.array_equal(rows, model.rows(many, "another"))
     assert model.rows(0, "none").shape == (3, 0)
@@ -88,7 +90,7 @@ def test_columns_that_share_nothing_but_a_third_are_independent_given_it() -> No
     shape = (3, 2, 3)
     model = GraphicalModel(shape, ((0, 1), (1, 2)), (np.full((3, 2), 10_000.0), np.full((2, 3), 10_000.0)))
     rows = model.rows(60_000, "independent")
-    off = (counted(rows, (0, 1, 2), shape) - 60_000 / 18) / math.sqrt(60_000 / 18)
+    off = (count_table(rows, (0, 1, 2), shape) - 60_000 / 18) / math.sqrt(60_000 / 18)
     assert (off**2).mean() < 3
 
 
@@ -116,7 +118,7 @@ def test_it_is_verified_without_data_and_says_how_far_it_is_off(words: dict[str,
     others = [each for each in found.apart(found.rows()) if not any(set(each[0]) <= clique for clique in inside)]
     if others:
         columns, off, noise = max(others, key=lambda each: each[1])
-        which = listed([names[i] for i in columns])
+        which = join_words([names[i] for i in columns])
         assert f"the table by {which} is furthest off, by {off:,} people" in told
         assert f"where noise alone moves about {noise:,}" in told
     else:
@@ -131,7 +133,7 @@ def test_the_rows_have_about_the_real_tables() -> None:
     for one, other in ((0, 1), (1, 2)):
         truth = np.zeros((found.spec.queries.shape[one], found.spec.queries.shape[other]))
         np.add.at(truth, tuple(PEOPLE.column(i).to_numpy() for i in (one, other)), 1)
-        assert np.abs(counted(rows, (one, other), found.spec.queries.shape) - truth).sum() / 2 < 200
+        assert np.abs(count_table(rows, (one, other), found.spec.queries.shape) - truth).sum() / 2 < 200
 
 
 def test_what_was_changed_is_refuted_even_if_it_is_signed_anew(tmp_path: Path) -> None:
