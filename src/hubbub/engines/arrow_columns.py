@@ -204,22 +204,6 @@ def numbers(column: pa.ChunkedArray) -> NDArray[np.int64]:
     return np.concatenate([np.zeros(0, np.int64), *parts])
 
 
-def read_groups(
-    schema: pa.Schema, batches: Iterable[pa.RecordBatch], count: int
-) -> tuple[list[NDArray[np.int64]], tuple[list[str | None], ...]]:
-    """The first and the last `count` columns as numbers, and the labels in between."""
-    indices = (0, *range(len(schema) - count, len(schema)))
-    parts: tuple[list[pa.Array], ...] = tuple([] for _ in indices)
-    found: tuple[list[str | None], ...] = tuple([] for _ in range(1, len(schema) - count))
-    for batch in batches:
-        for part, index in zip(parts, indices, strict=True):
-            part.append(batch.column(index))
-        for i, labels in enumerate(found, 1):
-            labels += batch.column(i).to_pylist()
-    kinds = [schema.field(i).type for i in indices]
-    return [numbers(pa.chunked_array(part, kind)) for part, kind in zip(parts, kinds, strict=True)], found
-
-
 def batches(rows: Iterable[Sequence[Any]], types: Mapping[str, pa.DataType]) -> Iterator[pa.RecordBatch]:
     """Rows of a database as columns; texts come as bytes, and are missing where they are no UTF-8."""
     schema, left = pa.schema(list(types.items())), iter(rows)

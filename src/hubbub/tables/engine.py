@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Protocol, Self, TypeAlias
 
@@ -14,6 +15,7 @@ from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.condition import Condition
+from hubbub.tables.condition import bind as bind_condition
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.contribution import MultiRowPolicy as MultiRowPolicy
 
@@ -80,6 +82,26 @@ class CountQuery:
         if len(rules) != 1 or self.axes or self.by_value or isinstance(self.measure, Measure):
             raise WrongUse("any row of a person goes with one condition and no bins; leave out the rest")
         return rules[0]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are read of whoever counts, each once: those of bins, condition and measure."""
+        rules = (self.where, self.measure)
+        read = [(rule.column,) if isinstance(rule, Measure) else rule.columns for rule in rules if rule is not None]
+        return tuple(dict.fromkeys([*(axis.column for axis in self.axes), *(name for names in read for name in names)]))
+
+    def bind(self, schema: Schema) -> CountQuery:
+        """The question about such columns, or one sentence if it cannot be asked of them."""
+        from hubbub.tables.schema import bind_axes, column
+
+        for rule in (self.where, self.measure):
+            if isinstance(rule, Measure):
+                rule.bind(schema)
+            elif rule is not None:
+                bind_condition(rule, schema)
+        if self.person is not None:
+            column(schema, self.person)
+        return replace(self, axes=bind_axes(self.axes, schema))
 
     @property
     def is_one_row_each(self) -> bool:

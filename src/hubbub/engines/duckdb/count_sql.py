@@ -47,22 +47,6 @@ def bad_row(axes: Sequence[Countable], columns: Columns) -> str:
     return " OR ".join(tests) or "FALSE"
 
 
-def inclusion_report_sql(
-    axes: Sequence[Countable], columns: Columns, people: str, person: str | None = None, weight: Weight = ROW
-) -> Query:
-    """Each row is a person, as with :func:`every_row`; but those in no bin come back too, under the code -1, and
-    beside the people of each bin stands how many of them have a cell that cannot be read as declared."""
-    where = "" if person is None else f" WHERE ({person} IS NOT NULL)"
-    bad = f"coalesce(CAST({weight.people} FILTER (WHERE {bad_row(axes, columns)}) AS BIGINT), 0) AS bad"
-    many = f"CAST({weight.people} AS BIGINT) AS n"
-    inner = f"SELECT {name_parts(parts_of(axes, columns))}, {many}, {bad} FROM {people}{where} GROUP BY ALL"
-    coded, parameters = with_codes(axes, inner, "n, bad")
-    bins = bin_columns(axes)
-    sums = "CAST(sum(n) AS BIGINT) AS people, CAST(sum(bad) AS BIGINT) AS bad"
-    every = f"SELECT * REPLACE (coalesce(code, -1) AS code) FROM ({coded})"
-    return f"SELECT {bins}, {sums} FROM ({every}) GROUP BY {bins}{order(axes)}", parameters
-
-
 def every_row(
     axes: Sequence[Countable], columns: Columns, people: str, person: str | None = None, weight: Weight = ROW
 ) -> Query:

@@ -12,26 +12,24 @@ from functools import partial
 from typing import Any, Self, TypeAlias, TypeVar
 
 import duckdb
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from hubbub.engines.arrow_columns import read_groups, stream
+from hubbub.engines.arrow_columns import stream
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb import count_sql
 from hubbub.engines.duckdb.connection import TROUBLE, UNREADABLE, Relation, batches_of, lock, relation_of, rows_of
 from hubbub.engines.duckdb.count_sql import KEPT, ROW, Query, Weight
 from hubbub.engines.duckdb.expressions import holds, identifier, is_spelled_sql
 from hubbub.engines.duckdb.joint_sql import (
+    WORDS,
     bounded_rows,
-    counts_rows_only,
     each_row_query,
-    how_many_rows,
     joint_answer,
     joint_query,
-    per_person,
+    query_of_chosen,
     rows_answer,
     unreadable,
+    with_words,
 )
 from hubbub.engines.duckdb.measured_sql import (
     answer,
@@ -50,9 +48,7 @@ from hubbub.engines.join import KEYS
 from hubbub.errors import Refused, WrongUse
 from hubbub.noise.source import Source, choosing
 from hubbub.runtime.interruption import stop_if_interrupted
-from hubbub.tables import condition
-from hubbub.tables.bins import Countable, declared_size
-from hubbub.tables.bounded_column import Measure
+from hubbub.tables.bins import Countable
 from hubbub.tables.cell_format import Missing
 from hubbub.tables.engine import (
     NO_ID,
@@ -70,11 +66,10 @@ from hubbub.tables.engine import (
 )
 from hubbub.tables.identity import Chosen, Identity, IdObserver
 from hubbub.tables.kept_rows import KeptRows
-from hubbub.tables.schema import ColumnType, Schema, bind_axes
+from hubbub.tables.schema import ColumnType, Schema
 from hubbub.tables.schema import column as known
 from hubbub.tables.unlisted import EVERYBODY_MAY_BE, AllowedOutside, Outside
 
-_WORDS = "hubbub_words"
 _LARGE = 1 << 25  # bytes of files
 
 _UNCOUNTABLE = "the table could not be counted; check that the file is whole and that memory suffices"
@@ -175,52 +170,50 @@ class DuckDB:
         return Schema(known, public=self._columns_are_public)
 
     def count(self, question: CountQuery, source: Source) -> ExactCounts:
-        if question.measure is not None and self._doubting is not None:
-            return self._doubtful(self._doubting()).count(question, source)
-        axes = bind_axes(question.axes, self.columns())
-        used = self._columns_read(replace(question, axes=axes))
-        return self.read(used, lambda people: self._count(question, axes, source, people, used))
+        return self._ask((question,), partial(DuckDB._count, source=source), doubts=question.measure is not None)
 
     def joint_count(self, questions: tuple[CountQuery, ...], source: Source) -> Joint:
-        if self._doubting is not None:
-            return self._doubtful(self._doubting()).joint_count(questions, source)
-        bound = tuple(replace(each, axes=bind_axes(each.axes, self.columns())) for each in questions)
-        used = self._columns_read(*bound)
-        return self.read(used, lambda people: self._joint_count(bound, source, people, used))
+        return self._ask(questions, partial(DuckDB._joint_count, source=source))
 
     def kept_rows(self, questions: tuple[CountQuery, ...], source: Source, people: int | None = None) -> KeptRows:
-        if self._doubting is not None:
-            return self._doubtful(self._doubting()).kept_rows(questions, source, people)
-        bound = tuple(replace(each, axes=bind_axes(each.axes, self.columns())) for each in questions)
-        used = self._columns_read(*bound)
-        return self.read(used, lambda relation: self._kept_rows(bound, source, people, relation, used))
+        return self._ask(questions, partial(DuckDB._kept_rows, source=source, declared=people))
+
+    def outside(self, question: CountQuery) -> Outside:
+        return self._ask(
+            (question,), lambda engine, bound, people, used: engine._outside(bound[0], people), doubts=False
+        )
+
+    def _ask(
+        self,
+        questions: tuple[CountQuery, ...],
+        ask: Callable[[DuckDB, tuple[CountQuery, ...], Relation, Sequence[str]], _T],
+        *,
+        doubts: bool = True,
+    ) -> _T:
+        """What is said of the columns that these questions read, where it matters by a connection that believes nothing a
+        file says of its numbers."""
+        if doubts and self._doubting is not None:
+            return self._doubtful(self._doubting())._ask(questions, ask)
+        bound = tuple(question.bind(self.columns()) for question in questions)
+        people = [each.person for each in bound if each.person is not None]
+        used = list(dict.fromkeys([*people, *(name for each in bound for name in each.columns)]))
+        return self.read(used, lambda relation: ask(self, bound, relation, used))
 
     def _kept_rows(
         self,
         questions: tuple[CountQuery, ...],
-        source: Source,
-        declared: int | None,
         people: Relation,
         used: Sequence[str],
+        *,
+        source: Source,
+        declared: int | None,
     ) -> KeptRows:
         """Rows of each person are chosen, and then looked at by every question."""
-        (name, most), who = rows_of_one(questions), people.columns[questions[0].person or ""]
-        person, wrong = identifier(name), unreadable(questions, people.columns)
-        rows = self._count_rows(wrong, who, used, people)
-        self._check_outside(questions, people)
-        if declared is not None:
-            self._check_number(person, declared, used, people)
-        query = each_row_query(questions, people.columns, KEPT, person, self._word)
-        joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
-        kept = bounded_rows(used, joined, person, self._word, most, with_words=True)
-        with self._words(rows, source):
-            return rows_answer(self.arrow(count_sql.with_kept(kept, query)), len(questions))
-
-    def _check_number(self, who: str, declared: int, used: Sequence[str], people: Relation) -> None:
-        """Refuse a table of another number of people than was declared, before a row is chosen."""
-        cells = ", ".join(f"count({identifier(name)})" for name in used)  # as where rows are counted
-        if self._query(f"SELECT count(DISTINCT {who}), {cells} FROM {people.sql}")[0][0] != declared:
-            raise Refused(OTHER_NUMBER)
+        name, most = rows_of_one(questions)
+        query = each_row_query(questions, people.columns, KEPT, identifier(name), self._word)
+        kept = bounded_rows(used, with_words(people.sql), identifier(name), self._word, most, with_words=True)
+        rows = self._check_rows(questions, people, used, declared)
+        return rows_answer(self._by_words(count_sql.with_kept(kept, query), rows, source), len(questions))
 
     def _doubtful(self, connection: duckdb.DuckDBPyConnection) -> DuckDB:
         """The same table by another connection: here a wrong footer makes a wrong count, there a sum without bounds."""
@@ -230,14 +223,14 @@ class DuckDB:
         return other
 
     def _joint_count(
-        self, questions: tuple[CountQuery, ...], source: Source, people: Relation, used: Sequence[str]
+        self, questions: tuple[CountQuery, ...], people: Relation, used: Sequence[str], *, source: Source
     ) -> Joint:
         person = questions[0].person
         if person is not None and questions[0].repeats is MultiRowPolicy.ONE_ROW:
             query = joint_query(questions, people.columns, KEPT, None, reports_unreadable=False)
-            wrong = unreadable(questions, people.columns)
-            found = self._of_kept(query, questions[0], source, people, used, wrong, questions)
-            return joint_answer(found, questions)[0]
+            kept = count_sql.kept_rows(used, with_words(people.sql), identifier(person), self._word)
+            rows = self._check_rows(questions, people, used, questions[0].people)
+            return joint_answer(self._by_words(count_sql.with_kept(kept, query), rows, source), questions)[0]
         if person is not None:
             self._observe_each(people.columns[person], people, ONE_ROW_OF_SEVERAL, questions[0].repeats)
         reports_unreadable = self._unreadable.is_counted(unreadable(questions, people.columns))
@@ -252,10 +245,6 @@ class DuckDB:
         for question, outside in zip(questions, joint.outside, strict=True):
             self._allowed.check(question, outside, partial(self._outside, people=people))
         return joint
-
-    def outside(self, question: CountQuery) -> Outside:
-        question = replace(question, axes=bind_axes(question.axes, self.columns()))
-        return self.read(self._columns_read(question), lambda people: self._outside(question, people))
 
     def _outside(self, question: CountQuery, people: Relation) -> Outside:
         who = None if question.is_one_row_each else identifier(question.person or "")
@@ -296,21 +285,6 @@ class DuckDB:
             raise Refused(count_sql.MOVED)
         return found.rename_columns(list(columns))
 
-    def _columns_read(self, *questions: CountQuery) -> list[str]:
-        """The columns that are read, or one sentence if one of them cannot be."""
-        names: list[str] = []
-        for question in questions:
-            names += [question.person] if question.person is not None else []
-            names += [axis.column for axis in question.axes]
-            for rule in (question.where, question.measure):
-                if isinstance(rule, Measure):
-                    names.append(rule.bind(self.columns()).column)
-                elif rule is not None:
-                    names += condition.bind(rule, self.columns()).columns
-        for name in names:
-            known(self.columns(), name)
-        return list(dict.fromkeys(names))
-
     def read(self, used: Sequence[str], read: Callable[[Relation], _T]) -> _T:
         """What is read of the table, or of a mended copy where these columns of it cannot be."""
         try:
@@ -322,98 +296,52 @@ class DuckDB:
         return read(self._repair_relation(used))
 
     def _count(
-        self, question: CountQuery, axes: tuple[Countable, ...], source: Source, people: Relation, used: Sequence[str]
+        self, questions: tuple[CountQuery, ...], people: Relation, used: Sequence[str], *, source: Source
     ) -> ExactCounts:
+        (question,) = questions
         if question.person is None:
-            return self._rows(question, axes, people, None)
-        person, who = identifier(question.person), people.columns[question.person]
+            return self._rows(question, people, None)
+        who = people.columns[question.person]
         if question.is_one_row_each:
             several = SEVERAL_ROWS if question.plain else ONE_ROW_OF_SEVERAL
             self._observe_each(who, people, several, question.repeats)
-            return self._rows(question, axes, people, self._to_read_again(question.person, question.repeats))
-        bad = bad_cells(question, axes, people.columns)
-        if question.repeats is MultiRowPolicy.ANY_ROW:
-            self._count_rows(bad, who, used, people)  # without bins or a range that somebody could be outside of
-            many, met = self._query(count_sql.any_row(holds(question.rule, people.columns), people.sql, person))[0]
+            return self._rows(question, people, self._to_read_again(question.person, question.repeats))
+        if question.repeats is MultiRowPolicy.ANY_ROW:  # without bins or a range that somebody could be outside of
+            self._count_rows(bad_cells(question, question.axes, people.columns), who, used, people)
+            test = holds(question.rule, people.columns)
+            many, met = self._query(count_sql.any_row(test, people.sql, identifier(question.person)))[0]
             return of_any_row(question, int(many), int(met))
-        if question.repeats is MultiRowPolicy.ONE_ROW and not (question.plain and axes):
-            if question.plain:
-                query = count_sql.every_row(axes, people.columns, KEPT)
-            else:
-                query = measured_query(
-                    question, axes, people.columns, KEPT, None, reports_unreadable=False, very_many=True
-                )
-            found = self._of_kept(query, question, source, people, used, bad, (replace(question, axes=axes),))
-            return answer(found, question, reports_unreadable=False)[0]
-        if question.repeats is MultiRowPolicy.BOUNDED or not question.plain:
-            return self._count_bounded(question, axes, source, people, used)
-        joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
-        if question.repeats is MultiRowPolicy.ONE_ROW:
-            query = count_sql.one_row_each(axes, people.columns, joined, person, self._word)
-        else:
-            query = count_sql.distinct_bins(axes, people.columns, joined, person, self._word, question.most_bins)
-        rows = self._count_rows(bad, who, used, people)
-        self._check_outside((replace(question, axes=axes),), people)
-        with self._words(rows, source):
-            return self._collect(query)
+        query, chooses = query_of_chosen(question, people.columns, people.sql, used, self._word)
+        rows = self._check_rows(questions, people, used, question.people)
+        return answer(self._by_words(query, rows, source) if chooses else self.arrow(query), question)[0]
 
-    def _count_bounded(
-        self, question: CountQuery, axes: tuple[Countable, ...], source: Source, people: Relation, used: Sequence[str]
-    ) -> ExactCounts:
-        """What a person contributes is bounded: rows are chosen, and then looked at, all of it by their words."""
-        assert question.person is not None
-        bins, person = declared_size(axes) if axes else 1, identifier(question.person)
-        most = None if question.bounds is None else question.bounds.rows_per_person
-        rows_only = counts_rows_only(question, bins)
-        bad = bad_cells(question, axes, people.columns)
-        rows = self._count_rows(bad, people.columns[question.person], used, people)
-        self._check_outside((replace(question, axes=axes),), people)
-        if rows_only and question.plain and not axes:
-            assert most is not None, "rows alone are bounded by nothing else"
-            return self._collect((how_many_rows(people.sql, person, most), []))
-        joined = f"{people.sql} POSITIONAL JOIN {_WORDS}"
-        if not rows_only:
-            query = per_person(question, axes, people.columns, self._word, bins)
-        elif question.plain:
-            query = count_sql.every_row(axes, people.columns, KEPT)
-        else:
-            query = measured_query(question, axes, people.columns, KEPT, None, reports_unreadable=False, very_many=True)
-        about = CountQuery(axes=axes, where=question.where, measure=question.measure)
-        cells = self._columns_read(about) if rows_only else used
-        kept = bounded_rows(cells, joined, person, self._word, most, with_words=not rows_only)
-        with self._words(rows, source):
-            return answer(self.arrow(count_sql.with_kept(kept, query)), question, reports_unreadable=False)[0]
+    def _check_rows(
+        self, questions: Sequence[CountQuery], people: Relation, used: Sequence[str], declared: int | None
+    ) -> int:
+        """How many rows there are, before any is chosen; a refusal if too many cannot be read, or too many people are in
+        no bin or outside of a range, or if they are others in number than was declared."""
+        person = questions[0].person or ""
+        rows = self._count_rows(unreadable(questions, people.columns), people.columns[person], used, people)
+        for question in questions:
+            if self._allowed.asks(question):  # those of each person are looked at only where two rows are outside
+                each = replace(question, person=None, repeats=MultiRowPolicy.REFUSE, bounds=None, bands=(), people=None)
+                again = partial(self._outside, people=people)
+                self._allowed.check(question, again(each), again, person=True)
+        if declared is not None:
+            cells = ", ".join(f"count({identifier(name)})" for name in used)  # as where rows are counted
+            number = f"SELECT count(DISTINCT {identifier(person)}), {cells} FROM {people.sql}"
+            if self._query(number)[0][0] != declared:
+                raise Refused(OTHER_NUMBER)
+        return rows
 
-    def _of_kept(
-        self,
-        query: Query,
-        question: CountQuery,
-        source: Source,
-        people: Relation,
-        used: Sequence[str],
-        bad: str,
-        questions: Sequence[CountQuery],
-    ) -> pa.Table:
-        """What a query about the kept rows says, one row of each person being chosen now, for these questions."""
-        assert question.person is not None
-        who = identifier(question.person)
-        kept = count_sql.kept_rows(used, f"{people.sql} POSITIONAL JOIN {_WORDS}", who, self._word)
-        rows = self._count_rows(bad, people.columns[question.person], used, people)
-        self._check_outside(questions, people)
-        if question.people is not None:
-            self._check_number(who, question.people, used, people)
-        with self._words(rows, source):
-            return self.arrow(count_sql.with_kept(kept, query))
-
-    @contextmanager
-    def _words(self, rows: int, source: Source) -> Iterator[None]:
-        """A secret word for each row, for one reading."""
-        self._connection.register(_WORDS, stream(rows, self._word, choosing(source)))
+    def _by_words(self, query: Query, rows: int, source: Source) -> pa.Table:
+        """What a query says of a reading in which each row has a secret word."""
+        self._connection.register(WORDS, stream(rows, self._word, choosing(source)))
         try:
-            yield
+            return self.arrow(query)
         finally:
             with suppress(*TROUBLE):  # after an error that is fatal to DuckDB nothing can be unregistered
-                self._connection.unregister(_WORDS)
+                self._connection.unregister(WORDS)
 
     def _to_read_again(self, person: str, repeats: MultiRowPolicy) -> str | None:
         """The person column, where another reading may leave out other rows than the one in which everybody had an id:
@@ -421,14 +349,23 @@ class DuckDB:
         is_checked = repeats is MultiRowPolicy.REFUSE and self._unreadable.taken_out is not None
         return identifier(person) if is_checked else None
 
-    def _rows(
-        self, question: CountQuery, axes: tuple[Countable, ...], people: Relation, person: str | None
-    ) -> ExactCounts:
-        """Each row is a person."""
-        if question.plain:
-            return self._every_row(question, axes, people, person)
-        reports_outside = self._reports_outside(replace(question, axes=axes))
-        reports_unreadable = self._unreadable.is_counted(bad_cells(question, axes, people.columns))
+    def _rows(self, question: CountQuery, people: Relation, person: str | None) -> ExactCounts:
+        """Each row is a person. Where only bins are asked for, every cell can be read, and how many rows there are stands
+        in the file or is of no use, the plain query; else one that tells in the same pass how many cannot, and who is
+        outside."""
+        axes, looks = question.axes, bool(question.axes) or not question.plain
+        reports_outside = looks and self._reports_outside(question)
+        reports_unreadable = looks and self._unreadable.is_counted(bad_cells(question, axes, people.columns))
+        outside_again = partial(self._outside, people=people)
+        in_footer = self._files and self._unreadable.taken_out is None and self._weight is ROW
+        if question.plain and not reports_unreadable and (in_footer or not reports_outside):
+            query = count_sql.every_row(axes, people.columns, people.sql, person, self._weight)
+            counted, inside, _ = answer(self.arrow(query), question)
+            if reports_outside:
+                rows = int(self._query(f"SELECT count(*) FROM {people.sql}")[0][0])
+                self._allowed.check(question, Outside(people=rows, unlisted=rows - inside), outside_again)
+            return counted
+        reports = {"reports_unreadable": reports_unreadable, "reports_outside": reports_outside}
         sql_of = partial(
             measured_query,
             question,
@@ -436,24 +373,20 @@ class DuckDB:
             people.columns,
             people.sql,
             person,
-            reports_unreadable=reports_unreadable,
-            reports_outside=reports_outside,
+            **reports,
             weight=self._weight,
             doubted=self._is_doubted,
             by_cell=self._are_near_bins(axes, people),
         )
         self._unreadable.forget()
         from_groups = self._weight is not ROW  # groups of a database are read once, and are few
-        answered = partial(
-            answer, question=question, reports_unreadable=reports_unreadable, reports_outside=reports_outside
-        )
-        counted, rows, unreadable = answered(self.arrow(sql_of(very_many=from_groups)))
+        counted, rows, bad = answer(self.arrow(sql_of(very_many=from_groups)), question, **reports)
         if reports_unreadable:
-            self._unreadable.check(rows, unreadable, question.person)
+            self._unreadable.check(rows, bad, question.person)
         if counted.outside is not None:
-            self._allowed.check(question, counted.outside, partial(self._outside, people=people))
+            self._allowed.check(question, counted.outside, outside_again)
         if not from_groups and are_very_many(question, rows):
-            counted, _, _ = answered(self.arrow(sql_of(very_many=True)))
+            counted, _, _ = answer(self.arrow(sql_of(very_many=True)), question, **reports)
         return counted
 
     def _reports_outside(self, question: CountQuery) -> bool:
@@ -470,35 +403,6 @@ class DuckDB:
             with suppress(_Failed):
                 self._near[sql] = bool(self._query(sql)[0][0])
         return self._near[sql]
-
-    def _every_row(
-        self, question: CountQuery, axes: tuple[Countable, ...], people: Relation, person: str | None
-    ) -> ExactCounts:
-        """Where every cell can be read, and how many rows there are stands in the file or is of no use, the plain query;
-        else one that tells in the same pass how many cannot, and who is in no bin."""
-        question = replace(question, axes=axes)
-        reports_unreadable = bool(axes) and self._unreadable.is_counted(count_sql.bad_row(axes, people.columns))
-        reports_outside = bool(axes) and self._reports_outside(question)
-        in_footer = self._files and self._unreadable.taken_out is None and self._weight is ROW
-        if not reports_unreadable and (in_footer or not reports_outside):
-            counted = self._collect(count_sql.every_row(axes, people.columns, people.sql, person, self._weight))
-            if reports_outside:
-                rows, inside = int(self._query(f"SELECT count(*) FROM {people.sql}")[0][0]), int(counted.counts.sum())
-                self._allowed.check(
-                    question, Outside(people=rows, unlisted=rows - inside), partial(self._outside, people=people)
-                )
-            return counted
-        self._unreadable.forget()
-        report = count_sql.inclusion_report_sql(axes, people.columns, people.sql, person, self._weight)
-        (codes, people_in, bad), found = self._fetch_groups(report, 2)
-        if reports_unreadable:
-            self._unreadable.check(int(people_in.sum()), int(bad.sum()), question.person)
-        binned = codes >= 0
-        outside = Outside(people=int(people_in.sum()), unlisted=int(people_in[~binned].sum()))
-        self._allowed.check(question, outside, partial(self._outside, people=people))
-        kept = np.flatnonzero(binned).tolist()
-        labels = tuple([each[i] for i in kept] for each in found)
-        return ExactCounts(codes[binned], people_in[binned], labels, outside=outside)
 
     # --- as the first table of a join -----------------------------------------------------------------------------
 
@@ -620,14 +524,6 @@ class DuckDB:
             return False
         keys = self._query(_KEYS)
         return any((".".join(map(identifier, table)), column) == (self._given, who.name) for *table, column in keys)
-
-    def _collect(self, query: Query) -> ExactCounts:
-        (codes, counts), found = self._fetch_groups(query, 1)
-        return ExactCounts(codes, counts, found)
-
-    def _fetch_groups(self, query: Query, numbers: int) -> tuple[list[NDArray[np.int64]], tuple[list[str | None], ...]]:
-        """The code and the last so many columns as numbers, and the labels in between."""
-        return read_groups(*batches_of(self._connection, *query, _Failed(_UNCOUNTABLE)), numbers)
 
     def arrow(self, query: Query) -> pa.Table:
         """The result of a query as Arrow, read once, since a relation keeps no result."""

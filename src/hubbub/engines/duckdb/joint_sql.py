@@ -13,11 +13,12 @@ order in which a total is cut is that of the words too. Nobody's rows are looked
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
-from hubbub.engines.arrow_columns import numbers as largest_remainders
+from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.duckdb.count_sql import (
     KEPT,
     ROW,
@@ -25,15 +26,20 @@ from hubbub.engines.duckdb.count_sql import (
     Query,
     Weight,
     bin_columns,
+    distinct_bins,
+    every_row,
+    kept_rows,
     name_parts,
+    one_row_each,
     order,
     parts_of,
     with_codes,
+    with_kept,
 )
 from hubbub.engines.duckdb.expressions import holds, identifier
-from hubbub.engines.duckdb.measured_sql import bad_cells, value_of
+from hubbub.engines.duckdb.measured_sql import bad_cells, measured_query, value_of
 from hubbub.engines.duckdb.step_sql import beyond, present, with_steps
-from hubbub.tables.bins import Countable
+from hubbub.tables.bins import Countable, declared_size
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.contribution import ContributionBounds
 from hubbub.tables.engine import CountQuery, Joint, MultiRowPolicy
@@ -137,10 +143,10 @@ def joint_answer(
     table: pa.Table, questions: Sequence[CountQuery], *, reports_unreadable: bool = False
 ) -> tuple[Joint, int]:
     """What the query said; with `reports_unreadable`, also how many rows cannot be read."""
-    *codes, counts = (largest_remainders(table.column(j)) for j in range(len(questions) + 1))
-    unreadable = int(largest_remainders(table.column(len(questions) + 1)).sum()) if reports_unreadable else 0
+    *codes, counts = (numbers(table.column(j)) for j in range(len(questions) + 1))
+    unreadable = int(numbers(table.column(len(questions) + 1)).sum()) if reports_unreadable else 0
     beyonds = {
-        measure: largest_remainders(table.column(len(questions) + 1 + reports_unreadable + i))
+        measure: numbers(table.column(len(questions) + 1 + reports_unreadable + i))
         for i, measure in enumerate(_measures(questions))
     }
     outside = tuple(
@@ -156,7 +162,7 @@ def joint_answer(
 
 def rows_answer(table: pa.Table, questions: int) -> KeptRows:
     """What the query about every row said."""
-    person, *codes = (largest_remainders(table.column(j)) for j in range(questions + 1))
+    person, *codes = (numbers(table.column(j)) for j in range(questions + 1))
     return KeptRows(int(person[-1]) + 1 if person.size else 0, person, tuple(np.maximum(code, -1) for code in codes))
 
 
@@ -173,6 +179,46 @@ def bounded_rows(
     if most is None:
         return rows
     return f"{rows} QUALIFY row_number() OVER (PARTITION BY {person} ORDER BY {word}) <= {most}"
+
+
+WORDS: Final = "hubbub_words"
+
+
+def with_words(people: str) -> str:
+    """Every row with a word of its own."""
+    return f"{people} POSITIONAL JOIN {WORDS}"
+
+
+def query_of_chosen(
+    question: CountQuery, columns: Columns, people: str, used: Sequence[str], word: str
+) -> tuple[Query, bool]:
+    """The query behind a question about people with several rows, and whether it chooses among them: then each row of
+    `people` has a secret `word`. Rows are chosen once, and then looked at, all of it by their words."""
+    assert question.person is not None
+    every, people = people, with_words(people)
+    axes, person = question.axes, identifier(question.person)
+    bins, most = (
+        declared_size(axes) if axes else 1,
+        None if question.bounds is None else question.bounds.rows_per_person,
+    )
+    if question.repeats is MultiRowPolicy.ONE_ROW:
+        if question.plain and axes:
+            return one_row_each(axes, columns, people, person, word), True
+        kept = kept_rows(used, people, person, word)
+    elif question.repeats is MultiRowPolicy.DISTINCT and question.plain:
+        return distinct_bins(axes, columns, people, person, word, question.most_bins), True
+    elif not counts_rows_only(question, bins):
+        kept = bounded_rows(used, people, person, word, most, with_words=True)
+        return with_kept(kept, per_person(question, axes, columns, word, bins)), True
+    elif question.plain and not axes:
+        assert most is not None, "rows alone are bounded by nothing else"
+        return (how_many_rows(every, person, most), []), False
+    else:
+        kept = bounded_rows(question.columns, people, person, word, most, with_words=False)
+    if question.plain:
+        return with_kept(kept, every_row(axes, columns, KEPT)), True
+    query = measured_query(question, axes, columns, KEPT, None, reports_unreadable=False, very_many=True)
+    return with_kept(kept, query), True
 
 
 def how_many_rows(people: str, person: str, most: int) -> str:

@@ -27,7 +27,7 @@ from typing import Final, TypeGuard
 import numpy as np
 import pyarrow as pa
 
-from hubbub.engines.arrow_columns import numbers as largest_remainders
+from hubbub.engines.arrow_columns import numbers as integers
 from hubbub.engines.column import Column
 from hubbub.engines.duckdb.count_sql import (
     BINNED,
@@ -322,28 +322,22 @@ def _count_in_array(
 
 
 def answer(
-    table: pa.Table, question: CountQuery, *, reports_unreadable: bool, reports_outside: bool = False
+    table: pa.Table, question: CountQuery, *, reports_unreadable: bool = False, reports_outside: bool = False
 ) -> tuple[ExactCounts, int, int]:
     """What the query said; with `reports_unreadable`, also how many rows it saw and how many of them cannot be read."""
     summed = question.measure is not None and not question.by_value
     last = table.num_columns - summed
     outside, inside = None, last - 1 - reports_unreadable - 2 * reports_outside
-    codes, counts = (largest_remainders(table.column(i)) for i in (0, inside))
-    unreadable = int(largest_remainders(table.column(inside + 1)).sum()) if reports_unreadable else 0
+    codes, counts = (integers(table.column(i)) for i in (0, inside))
+    unreadable = int(integers(table.column(inside + 1)).sum()) if reports_unreadable else 0
     if reports_outside:
-        unlisted, clamped = (int(largest_remainders(table.column(i)).sum()) for i in (last - 2, last - 1))
+        unlisted, clamped = (int(integers(table.column(i)).sum()) for i in (last - 2, last - 1))
         outside = Outside(people=int(counts[codes >= 0].sum()) + unlisted, unlisted=unlisted, clamped=clamped)
-    kept = (np.arange(codes.size) if question.everybody else np.flatnonzero(codes >= 0)).tolist()
-    labels = [table.column(i).to_pylist() for i in range(1, inside)]
-    sums = table.column(last).to_pylist() if summed else None
-    found = ExactCounts(
-        codes[kept],
-        counts[kept],
-        tuple([each[i] for i in kept] for each in labels),
-        None if sums is None else tuple(int(sums[i]) for i in kept),
-        outside,
-    )
-    return found, int(counts.sum()), unreadable
+    kept = np.ones(codes.size, np.bool_) if question.everybody else codes >= 0
+    cells = table if kept.all() else table.filter(pa.array(kept))
+    labels = tuple(cells.column(i).to_pylist() for i in range(1, inside))
+    sums = tuple(map(int, cells.column(last).to_pylist())) if summed else None
+    return ExactCounts(codes[kept], counts[kept], labels, sums, outside), int(counts.sum()), unreadable
 
 
 def are_very_many(question: CountQuery, rows: int) -> bool:

@@ -104,16 +104,9 @@ class SqlEngine:
         return other
 
     def count(self, question: CountQuery, source: Source) -> ExactCounts:
-        axes = bind_axes(question.axes, self.columns())
-        if question.person is not None:
-            known(self.columns(), question.person)
-        for rule in (question.where, question.measure):
-            if isinstance(rule, Measure):
-                rule.bind(self.columns())
-            elif rule is not None:
-                condition.bind(rule, self.columns())
+        bound = question.bind(self.columns())
         with self._database.snapshot():
-            return self._count(replace(question, axes=axes), source)
+            return self._count(bound, source)
 
     @property
     def database(self) -> Database:
@@ -230,17 +223,9 @@ class SqlEngine:
         self, questions: Sequence[CountQuery], parts: dict[str, Part]
     ) -> tuple[tuple[Countable, ...], list[Measure | condition.Condition], tuple[CountQuery, ...]]:
         """All axes, all conditions and measures, and the questions about what is handed over, which becomes `parts`."""
-        columns = self.columns()
-        person = questions[0].person
-        axes = tuple(dict.fromkeys(axis for each in questions for axis in bind_axes(each.axes, columns)))
-        rules = [rule for each in questions for rule in (each.where, each.measure) if rule is not None]
-        if person is not None:
-            known(columns, person)
-        for rule in rules:
-            if isinstance(rule, Measure):
-                rule.bind(columns)
-            else:
-                condition.bind(rule, columns)
+        bound = [each.bind(self.columns()) for each in questions]
+        axes = tuple(dict.fromkeys(axis for each in bound for axis in each.axes))
+        rules = [rule for each in bound for rule in (each.where, each.measure) if rule is not None]
         parts.update(self._parts(axes))
         bins = dict(zip(axes, self._bins(axes), strict=True))
         beyond = questions[0].is_one_row_each
@@ -248,14 +233,14 @@ class SqlEngine:
         about = tuple(
             replace(
                 each,
-                axes=tuple(bins[axis] for axis in bind_axes(each.axes, columns)),
+                axes=tuple(bins[axis] for axis in each.axes),
                 person=None,
                 repeats=MultiRowPolicy.REFUSE,
                 bounds=None,
                 where=None if each.where is None else here[each.where],
                 measure=None if each.measure is None else here[each.measure],
             )
-            for each in questions
+            for each in bound
         )
         return axes, rules, about
 
