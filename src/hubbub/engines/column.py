@@ -8,11 +8,17 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from typing import Final, TypeAlias
 
 from hubbub.numeric.exact import to_text
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.schema import ColumnType
+
+ALWAYS: Final = "(1 = 1)"
+NEVER: Final = "(1 = 0)"
+"""As every database reads them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +30,46 @@ class Number:
     most: Fraction
     grid: Fraction | None = None
 
-    def compare(self, value: str, sign: str, edge: Fraction) -> str:
-        """`value` < `edge` or `value` >= `edge` as SQL, with an edge that the type has and the same answer."""
+    def compare(self, value: str, sign: str, edge: Fraction, spell: Spelling | None = None) -> str:
+        """A value and an edge (<, >=, <= or >) as SQL, with an edge that the type has and the same answer; `spell` is how
+        the database spells a numeral of the type."""
+        spell = spell or _cast
+        if sign in ("<=", ">"):
+            if self.grid is None:
+                is_above = abs(edge) > self.most
+                always = ALWAYS if (sign == "<=") == (edge > 0) else NEVER
+                return always if is_above else f"{value} {sign} {spell(to_text(edge), self)}"
+            sign, edge = (
+                "<" if sign == "<=" else ">=",
+                (math.floor(edge / self.grid) + 1) * self.grid,
+            )  # the next number
         cut = edge if self.grid is None else math.ceil(edge / self.grid) * self.grid
-        if cut <= self.least:
-            return "FALSE" if sign == "<" else "TRUE"
-        if cut > self.most:
-            return "TRUE" if sign == "<" else "FALSE"
-        return f"{value} {sign} CAST('{to_text(cut)}' AS {self.type})"
+        if cut <= self.least or cut > self.most:
+            return ALWAYS if (sign == "<") == (cut > self.most) else NEVER
+        return f"{value} {sign} {spell(to_text(cut), self)}"
+
+    def equals(self, value: str, number: Fraction, spell: Spelling | None = None) -> str:
+        """Whether a value is that number, as SQL."""
+        is_off = self.grid is not None and (number / self.grid).denominator != 1
+        if is_off or not self.least <= number <= self.most:
+            return NEVER
+        return f"{value} = {(spell or _cast)(to_text(number), self)}"
+
+    def count_edges(self, value: str, edges: Sequence[Fraction], offset: int = 0, spell: Spelling | None = None) -> str:
+        """How many of the edges are at most the value, by halving."""
+        if not edges:
+            return str(offset)
+        middle = len(edges) // 2
+        below = self.count_edges(value, edges[:middle], offset, spell)
+        above = self.count_edges(value, edges[middle + 1 :], offset + middle + 1, spell)
+        return f"(CASE WHEN {self.compare(value, '<', edges[middle], spell)} THEN {below} ELSE {above} END)"
+
+
+Spelling: TypeAlias = Callable[[str, Number], str]
+
+
+def _cast(numeral: str, number: Number) -> str:
+    return f"CAST('{numeral}' AS {number.type})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,11 @@ what was parsed, and texts go through :func:`hubbub.engines.duckdb.expressions.l
 from __future__ import annotations
 
 import datetime
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Final
 
-from hubbub.engines.column import Column, Number
+from hubbub.engines.column import ALWAYS, NEVER, Column, Number
 from hubbub.numeric.exact import Infinite, rational, to_text
 from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Lattice, Steps, Values
 from hubbub.tables.cell_format import BOOLEAN, DATE, FALSE, MONEY, TRUE
@@ -193,13 +192,13 @@ def code_where(axis: Edges | Steps | Dates | Lattice, column: Column) -> tuple[s
     low, high = ends(axis)
     tests = [number.compare(value, ">=", low)] if low is not None else []
     tests += [number.compare(value, "<", high)] if high is not None else []
-    tests = [test for test in tests if test != "TRUE"]
+    tests = [test for test in tests if test != ALWAYS]
     if _is_float(column):
         tests.append(f"isfinite({value})")
     inside = " AND ".join(tests) or f"{value} IS NOT NULL"
     if isinstance(axis, Steps) and column.kind is ColumnType.INTEGER and has_integer_steps(axis):
         return _step_sql(axis, value, number), inside
-    return _tree(value, inner_edges(axis), 0, number), inside
+    return number.count_edges(value, inner_edges(axis)), inside
 
 
 def _position(axis: Lattice, value: str) -> tuple[str, str]:
@@ -250,17 +249,6 @@ def _step_sql(axis: Steps, value: str, number: Number) -> str:
     return start if axis.width == 1 else f"({start} // {to_text(axis.width)})"
 
 
-def _tree(value: str, edges: Sequence[Fraction], offset: int, number: Number) -> str:
-    """How many of the edges are at most the value, by halving."""
-    if not edges:
-        return str(offset)
-    middle = len(edges) // 2
-    edge = edges[middle]
-    below = _tree(value, edges[:middle], offset, number)
-    above = _tree(value, edges[middle + 1 :], offset + middle + 1, number)
-    return f"(CASE WHEN {number.compare(value, '<', edge)} THEN {below} ELSE {above} END)"
-
-
 def _number_of(unit: str, value: str) -> str:
     months = f"(year({value}) * 12 + month({value}) - 1)"
     return {
@@ -292,7 +280,24 @@ _NUMBERS = (ColumnType.INTEGER, ColumnType.DECIMAL, ColumnType.FLOAT)
 
 def holds(condition: Condition, columns: Columns) -> str:
     """Whether a row meets the condition."""
-    return _node(condition.node, columns)
+    return condition_sql(condition, lambda leaf: _leaf(leaf, columns[leaf.column]))
+
+
+def condition_sql(condition: Condition, leaf: Callable[[Leaf], str]) -> str:
+    """A condition as SQL, by what is said of each comparison: TRUE, FALSE or NULL."""
+
+    def node(given: Node) -> str:
+        match given:
+            case Not(part):
+                return f"(NOT coalesce({node(part)}, FALSE))"
+            case Both(parts):
+                return f"({' AND '.join(map(node, parts))})"
+            case Either(parts):
+                return f"({' OR '.join(map(node, parts))})"
+            case _:
+                return leaf(given)
+
+    return node(condition.node)
 
 
 def is_spelled_sql(column: Column, spellings: Sequence[str]) -> str | None:
@@ -317,18 +322,6 @@ def unreadable_leaves(condition: Condition, columns: Columns) -> list[str]:
     return list(dict.fromkeys(tests))
 
 
-def _node(node: Node, columns: Columns) -> str:
-    match node:
-        case Not(part):
-            return f"(NOT coalesce({_node(part, columns)}, FALSE))"
-        case Both(parts):
-            return f"({' AND '.join(_node(part, columns) for part in parts)})"
-        case Either(parts):
-            return f"({' OR '.join(_node(part, columns) for part in parts)})"
-        case _:
-            return _leaf(node, columns[node.column])
-
-
 def _leaf(leaf: Leaf, column: Column) -> str:
     match leaf:
         case Missing():
@@ -336,30 +329,21 @@ def _leaf(leaf: Leaf, column: Column) -> str:
         case Compare(_, sign, than):
             if isinstance(than, datetime.date):
                 return _by_date(column, sign, than)
-            return _present_sql(column, _order_sql(column, sign, than))
+            return _present_sql(column, _number_type(column).compare(number_of(column, ""), sign, than))
         case OneOf(_, values):
             return _one_of(column, values)
 
 
+def _number_type(column: Column) -> Number:
+    assert column.number is not None  # resolved
+    return column.number
+
+
 def _present_sql(column: Column, test: str) -> str:
     """A comparison of numbers; not-a-number is a number for DuckDB, and none here."""
-    if column.kind in (ColumnType.INTEGER, ColumnType.DECIMAL) and test not in ("TRUE", "FALSE"):
+    if column.kind in (ColumnType.INTEGER, ColumnType.DECIMAL) and test not in (ALWAYS, NEVER):
         return f"({test})"
     return f"(NOT {missing_number(column)} AND ({test}))"
-
-
-def _order_sql(column: Column, sign: str, than: Fraction) -> str:
-    """A comparison in the column's own type, with an edge that the type has and the same answer."""
-    known, value = column.number, number_of(column, "")
-    assert known is not None  # resolved
-    if sign in ("<", ">="):
-        return known.compare(value, sign, than)
-    if known.grid is not None:  # above x is from the next number of the grid on
-        following = (math.floor(than / known.grid) + 1) * known.grid
-        return known.compare(value, ">=" if sign == ">" else "<", following)
-    if abs(than) > known.most:
-        return "TRUE" if (sign == "<=") == (than > 0) else "FALSE"
-    return f"{value} {sign} CAST('{to_text(than)}' AS {known.type})"
 
 
 def _by_date(column: Column, sign: str, than: datetime.date) -> str:
@@ -374,7 +358,7 @@ def _by_date(column: Column, sign: str, than: datetime.date) -> str:
 
 def _one_of(column: Column, values: Sequence[str]) -> str:
     if column.kind in _NUMBERS:
-        tests = [_equals(column, rational(value)) for value in values]
+        tests = [_number_type(column).equals(number_of(column, ""), rational(value)) for value in values]
         return _present_sql(column, " OR ".join(tests))
     if column.kind is ColumnType.BOOLEAN:
         return f"({' OR '.join(f'{identifier(column.name)} = {value.upper()}' for value in values)})"
@@ -384,11 +368,3 @@ def _one_of(column: Column, values: Sequence[str]) -> str:
         return f"(isfinite({value}) AND CAST({value} AS DATE) IN ({days}))"
     listed = ", ".join(f"{literal(value)} COLLATE C" for value in values)
     return f"({text(column)} IN ({listed}))"
-
-
-def _equals(column: Column, value: Fraction) -> str:
-    known = column.number
-    assert known is not None
-    if not known.least <= value <= known.most or (known.grid is not None and (value / known.grid).denominator != 1):
-        return "FALSE"
-    return f"{number_of(column, '')} = CAST('{to_text(value)}' AS {known.type})"

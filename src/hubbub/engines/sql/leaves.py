@@ -15,7 +15,6 @@ import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import floor
 
 import pyarrow as pa
 
@@ -24,7 +23,7 @@ from hubbub.engines.duckdb.unreadable import check_share
 from hubbub.engines.sql import groups
 from hubbub.engines.sql.database import Database
 from hubbub.engines.sql.dialect import LAST_DAY, Dialect, Field, Form, Part
-from hubbub.engines.sql.queries import compare_sql, part, people_with, values
+from hubbub.engines.sql.queries import number_type, part, people_with, values
 from hubbub.numeric.exact import rational, to_text
 from hubbub.tables.bins import Countable, Dates, Discovered, Edges, Lattice, Steps
 from hubbub.tables.bounded_column import Measure
@@ -69,23 +68,6 @@ def rename_leaves(condition: Condition, names: dict[Leaf, str], here: set[Leaf])
     return Condition(node(condition.node))
 
 
-def condition_sql(condition: Condition) -> str:
-    """A condition about what was handed over as 1 or 0, for the database itself."""
-
-    def node(given: Node) -> str:
-        match given:
-            case Not(inner):
-                return f"(NOT {node(inner)})"
-            case Both(parts):
-                return f"({' AND '.join(map(node, parts))})"
-            case Either(parts):
-                return f"({' OR '.join(map(node, parts))})"
-            case _:
-                return f"({given.column} = 1)"
-
-    return node(condition.node)
-
-
 def _leaf(dialect: Dialect, field: Field, leaf: Leaf) -> str:
     cell = dialect.name(field.name)
     match leaf:
@@ -94,10 +76,10 @@ def _leaf(dialect: Dialect, field: Field, leaf: Leaf) -> str:
         case Compare(_, sign, than):
             if isinstance(than, datetime.date):
                 return _on_days(dialect, field, f"{sign} {than.toordinal() - _EPOCH}")
-            return _unless(missing(dialect, field), _order_sql(dialect, field, cell, sign, than))
+            return _unless(missing(dialect, field), number_type(field).compare(cell, sign, than, dialect.edge))
         case OneOf(_, values):
             if field.kind in _NUMBERS:
-                tests = [_equals(dialect, field, cell, rational(value)) for value in values]
+                tests = [number_type(field).equals(cell, rational(value), dialect.edge) for value in values]
                 return _unless(missing(dialect, field), f"({' OR '.join(tests)})")
             if field.kind is ColumnType.BOOLEAN:
                 return f"{dialect.flag(cell)} IN ({', '.join('1' if value == 'true' else '0' for value in values)})"
@@ -136,28 +118,6 @@ def _on_days(dialect: Dialect, field: Field, test: str) -> str:
     return f"(({day}) {test} AND ({day}) NOT IN ({LAST_DAY}, -{LAST_DAY}))"
 
 
-def _order_sql(dialect: Dialect, field: Field, cell: str, sign: str, than: Fraction) -> str:
-    number = field.number
-    assert number is not None
-    if sign in ("<", ">="):
-        return compare_sql(dialect, field, cell, sign, than)
-    if number.grid is not None:  # above x is from the next number of the grid on
-        following = (floor(than / number.grid) + 1) * number.grid
-        return compare_sql(dialect, field, cell, ">=" if sign == ">" else "<", following)
-    if abs(than) > number.most:
-        return "1 = 1" if (sign == "<=") == (than > 0) else "1 = 0"
-    return f"{cell} {sign} {dialect.edge(to_text(than), number)}"
-
-
-def _equals(dialect: Dialect, field: Field, cell: str, value: Fraction) -> str:
-    number = field.number
-    assert number is not None
-    off = number.grid is not None and (value / number.grid).denominator != 1
-    if off or not number.least <= value <= number.most:
-        return "1 = 0"
-    return f"{cell} = {dialect.edge(to_text(value), number)}"
-
-
 # --- measures -------------------------------------------------------------------------------------------------------
 
 
@@ -171,12 +131,12 @@ def steps(dialect: Dialect, field: Field, measure: Measure, *, beyond: bool = Fa
     cases = [(missing(dialect, field), "NULL")]
     if beyond:
         cases += [
-            (compare_sql(dialect, field, cell, "<", measure.low - measure.step / 2), "-1"),
-            (compare_sql(dialect, field, cell, ">=", measure.high + measure.step / 2), str(measure.steps + 1)),
+            (number.compare(cell, "<", measure.low - measure.step / 2, dialect.edge), "-1"),
+            (number.compare(cell, ">=", measure.high + measure.step / 2, dialect.edge), str(measure.steps + 1)),
         ]
     cases += [
-        (compare_sql(dialect, field, cell, "<", measure.low), "0"),
-        (compare_sql(dialect, field, cell, ">=", measure.high), str(measure.steps)),
+        (number.compare(cell, "<", measure.low, dialect.edge), "0"),
+        (number.compare(cell, ">=", measure.high, dialect.edge), str(measure.steps)),
     ]
     is_float = field.kind is ColumnType.FLOAT
     inside = _round_float(dialect, cell, measure) if is_float else dialect.nearest(field, measure.low, measure.step)

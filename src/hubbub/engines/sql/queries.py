@@ -13,13 +13,13 @@ Several small cells of a row as one number, or as one text in the same order: on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
 from itertools import groupby
-from math import ceil, prod
+from math import prod
 from typing import Final
 
 import pyarrow as pa
 
+from hubbub.engines.column import Number
 from hubbub.engines.duckdb.expressions import ends, inner_edges
 from hubbub.engines.sql.dialect import Dialect, Field, Form, Part
 from hubbub.numeric.exact import to_text
@@ -393,8 +393,7 @@ def _code(dialect: Dialect, field: Field, axis: Edges | Steps) -> str:
 
     CASE and not AND: only CASE keeps a database from working out what comes later.
     """
-    cell, number = dialect.name(field.name), field.number
-    assert number is not None
+    cell, number = dialect.name(field.name), number_type(field)
     other = str(len(axis) + axis.null) if axis.other else "NULL"
     null = str(len(axis)) if axis.null else other
     cases = [f"WHEN {cell} IS NULL THEN {null}"]
@@ -406,13 +405,13 @@ def _code(dialect: Dialect, field: Field, axis: Edges | Steps) -> str:
     low, high = ends(axis)
     for end, sign in ((low, "<"), (high, ">=")):
         if end is not None:
-            cases.append(f"WHEN {compare_sql(dialect, field, cell, sign, end)} THEN {other}")
+            cases.append(f"WHEN {number.compare(cell, sign, end, dialect.edge)} THEN {other}")
     if _has_equal_steps(field, axis):
         assert isinstance(axis, Steps)
         start = f"({dialect.integer(cell)} - ({to_text(axis.low)}))"
         index = start if axis.width == 1 else dialect.quotient(start, int(axis.width))
     else:
-        index = _tree(dialect, field, cell, inner_edges(axis), 0)
+        index = number.count_edges(cell, inner_edges(axis), 0, dialect.edge)
     return f"CASE {' '.join(cases)} ELSE {index} END"
 
 
@@ -420,28 +419,10 @@ def _has_equal_steps(field: Field, axis: Edges | Steps) -> bool:
     return isinstance(axis, Steps) and field.kind is ColumnType.INTEGER and has_integer_steps(axis)
 
 
-def compare_sql(dialect: Dialect, field: Field, cell: str, sign: str, edge: Fraction) -> str:
-    """With an edge that the type has and the same answer, as :meth:`hubbub.engines.column.Number.compare`."""
-    number = field.number
-    assert number is not None
-    cut = edge if number.grid is None else ceil(edge / number.grid) * number.grid
-    below = "1 = 1" if sign == "<" else "1 = 0"
-    if cut > number.most:
-        return below
-    if cut <= number.least:
-        return "1 = 0" if sign == "<" else "1 = 1"
-    return f"{cell} {sign} {dialect.edge(to_text(cut), number)}"
-
-
-def _tree(dialect: Dialect, field: Field, cell: str, edges: Sequence[Fraction], offset: int) -> str:
-    """How many of the edges are at most the value, by halving."""
-    if not edges:
-        return str(offset)
-    middle = len(edges) // 2
-    edge = edges[middle]
-    below = _tree(dialect, field, cell, edges[:middle], offset)
-    above = _tree(dialect, field, cell, edges[middle + 1 :], offset + middle + 1)
-    return f"CASE WHEN {compare_sql(dialect, field, cell, '<', edge)} THEN {below} ELSE {above} END"
+def number_type(field: Field) -> Number:
+    """The type of a column of numbers."""
+    assert field.number is not None  # resolved
+    return field.number
 
 
 def _plain_float(dialect: Dialect, cell: str) -> str:

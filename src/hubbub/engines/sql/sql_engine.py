@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers
+from hubbub.engines.duckdb.expressions import condition_sql
 from hubbub.engines.duckdb.joint_sql import counts_rows_only
 from hubbub.engines.duckdb.people_sql import lowest_rows
 from hubbub.engines.sql import groups, leaves, queries
@@ -142,7 +143,7 @@ class SqlEngine:
             found = groups.register_groups(table, every, weight=groups.READ).count(about, SystemSource()).outside
             assert found is not None, "groups always tell"
             return found
-        met, near = ["1 = 1"] if about.where is None else [leaves.condition_sql(about.where)], "1 = 1"
+        met, near = ["1 = 1"] if about.where is None else [_flags_sql(about.where)], "1 = 1"
         if isinstance(about.measure, Measure):
             met.append(f"{about.measure.column} IS NOT NULL")
             near = f"{about.measure.column} >= 0 AND {about.measure.column} <= {about.measure.steps}"
@@ -499,7 +500,7 @@ class SqlEngine:
         parts: dict[str, Part] = {}
         rule = self._hand_over_condition(question.rule, parts)
         if not any(part.type == pa.string() for part in parts.values()):
-            sql = queries.any_row(leaves.condition_sql(rule), parts, who, self._people)
+            sql = queries.any_row(_flags_sql(rule), parts, who, self._people)
             found = self._database.fetch(sql, {"n": Form.INTEGER, "s": Form.INTEGER})
             return of_any_row(question, *(int(numbers(found.column(name))[0]) for name in ("n", "s")))
         every = {"who": who, **parts}
@@ -563,6 +564,11 @@ class SqlEngine:
 
     def _ids(self, who: Part) -> pa.Table:
         return self._database.fetch(queries.people_of(who, self._people), {"who": who.form, "n": Form.INTEGER})
+
+
+def _flags_sql(condition: condition.Condition) -> str:
+    """A condition about what was handed over as 1 or 0, for the database itself."""
+    return condition_sql(condition, lambda leaf: f"({leaf.column} = 1)")
 
 
 _STEPS, _HAS = "x", "has"
