@@ -26,12 +26,12 @@ import pyarrow as pa
 
 from hubbub.engines.column import Number
 from hubbub.engines.identity import of_files
-from hubbub.engines.join import ELSEWHERE, partners_query
+from hubbub.engines.join import ELSEWHERE
 from hubbub.engines.query import ONE_SELECT, bare, function_names, is_query
 from hubbub.engines.spark.spark_publish import SparkCounts, as_arrow, convert_answer
 from hubbub.engines.sql.database import CountRequest, Database, SqlQuery
 from hubbub.engines.sql.dialect import ARROW, KEY, Dialect, Field, Form
-from hubbub.engines.sql.joined import NUMBERS, check_keys, columns_of, partners_in
+from hubbub.engines.sql.joined import check_keys, columns_of, partners_of
 from hubbub.engines.sql.queries import keyed_hash, order, part, rank_of_digits
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE, SqlEngine
 from hubbub.errors import WrongUse
@@ -400,9 +400,7 @@ class Joined(_Frame):
             for each, a, b in ((self._first, 1, 0), (self._second, 0, 1))
         )
         rows = _Frame(one.unionAll(other))
-        return partners_in(
-            rows.fetch(partners_query(f"SELECT c0 AS who, c1 AS a, c2 AS b FROM {rows.people}"), NUMBERS), self._on
-        )
+        return partners_of(rows, f"SELECT c0 AS who, c1 AS a, c2 AS b FROM {rows.people}", self._on)
 
 
 _ID: Final = "hubbub_id"

@@ -69,6 +69,13 @@ class Database(Protocol):
         """The answer, its columns in these forms; `key` and `lookups` are the relations that the query reads."""
         return self.table(SqlQuery(sql=sql, forms=forms, key=key, lookups=lookups))
 
+    def fetch_numbers(
+        self, sql: str, names: Sequence[str] = "n", lookups: Mapping[int, pa.Table] | None = None
+    ) -> list[int]:
+        """The only row of an answer of whole numbers with these names."""
+        row = self.fetch(sql, dict.fromkeys(names, Form.INTEGER), lookups=lookups)
+        return [int(numbers(row.column(name))[0]) for name in names]
+
     def table(self, query: SqlQuery) -> pa.Table:
         """The whole answer at once."""
         schema = pa.schema([(name, ARROW[form]) for name, form in query.forms.items()])

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Final
 
 import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.duckdb.inspection import GROUPS, Relation
 from hubbub.engines.sql import groups
-from hubbub.engines.sql.dialect import Dialect, Field, Form, Part
+from hubbub.engines.sql.database import Database
+from hubbub.engines.sql.dialect import Field, Form, Part
 from hubbub.engines.sql.queries import groups as grouped
 from hubbub.engines.sql.queries import in_database, part, people_of
 from hubbub.noise.source import Source
@@ -30,15 +31,6 @@ _TEXTS: Final = 100_000
 _COLUMNS: Final = 200  # of one query
 
 
-class Database(Protocol):
-    """Of :class:`hubbub.engines.sql.sql_engine.Database`, what a look needs."""
-
-    dialect: Dialect
-    people: str
-
-    def fetch(self, sql: str, forms: Mapping[str, Form]) -> pa.Table: ...
-
-
 @dataclass(frozen=True, slots=True)
 class InDatabase:
     """A table that stays where it is while it is looked at."""
@@ -49,7 +41,7 @@ class InDatabase:
     left_out: tuple[tuple[str, int], ...] = ()
 
     def rows(self) -> int:
-        return int(numbers(self._fetch(grouped({}, self.database.people), {}).column("n"))[0])
+        return self.database.fetch_numbers(grouped({}, self.database.people))[0]
 
     def persons(self, person: str) -> Persons:
         """Rows of nobody come as one group, with how many there are."""

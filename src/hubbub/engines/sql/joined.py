@@ -8,17 +8,14 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.join import ELSEWHERE, KEYS, JoinedColumns, both, joined_columns, partners_query
 from hubbub.engines.sql.database import Database, SqlQuery
-from hubbub.engines.sql.dialect import Field, Form
+from hubbub.engines.sql.dialect import Field
 from hubbub.engines.sql.queries import part, several
 from hubbub.errors import Refused, WrongUse
 from hubbub.tables.identity import Identity
 from hubbub.tables.inspection import Partners
 from hubbub.tables.schema import Schema
-
-NUMBERS = {f"p{i}": Form.INTEGER for i in range(6)}
 
 
 class Joined(Database):
@@ -49,7 +46,7 @@ class Joined(Database):
         """How the two tables meet; for the steward alone."""
         first, second = (f"SELECT {self._key(each)} AS who FROM {each.people}" for each in (self._first, self._second))
         with self._second.snapshot():
-            return partners_in(self._second.fetch(partners_query(both(first, second)), NUMBERS), self._on)
+            return partners_of(self._second, both(first, second), self._on)
 
     def _key(self, table: Database) -> str:
         field = next(each for each in table.fields if each.name == self._on)
@@ -89,12 +86,10 @@ def fields_of(names: JoinedColumns, first: Database, second: Database) -> tuple[
 def check_keys(reader: Database, first: Database, on: str) -> None:
     """Refuse if somebody has several rows in the first table, or a row there nobody; `reader` can read it."""
     who = part(first.dialect, next(each for each in first.fields if each.name == on))
-    found = reader.fetch(several(who, first.people), {"n": Form.INTEGER})
-    if numbers(found.column("n"))[0]:
+    if reader.fetch_numbers(several(who, first.people)) != [0]:
         raise Refused(KEYS)
 
 
-def partners_in(found: pa.Table, on: str) -> Partners:
-    """What :func:`hubbub.engines.join.partners_query` says."""
-    counts = (int(numbers(found.column(name))[0]) for name in NUMBERS)
-    return Partners(on, *counts)
+def partners_of(database: Database, rows: str, on: str) -> Partners:
+    """How the rows of two tables meet (:func:`hubbub.engines.join.both`)."""
+    return Partners(on, *database.fetch_numbers(partners_query(rows), [f"p{i}" for i in range(6)]))

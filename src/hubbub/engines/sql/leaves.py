@@ -18,7 +18,6 @@ from fractions import Fraction
 
 import pyarrow as pa
 
-from hubbub.engines.arrow_columns import numbers
 from hubbub.engines.duckdb.unreadable import check_share
 from hubbub.engines.sql import groups
 from hubbub.engines.sql.database import Database
@@ -199,9 +198,7 @@ def check_people(
     who = part(database.dialect, fields[person])
     listed = {i: database.dialect.dictionary(i, each.form, Form.INTEGER) for i, each in enumerate(parts.values())}
     sql = people_with(parts, listed, who, database.people)
-    row = database.fetch(sql, {"n": Form.INTEGER, "s": Form.INTEGER}, lookups=lookups)
-    people, bad = (int(numbers(row.column(name))[0]) for name in ("n", "s"))
-    check_share(allowed, people, bad)
+    check_share(allowed, *database.fetch_numbers(sql, "ns", lookups))
 
 
 def _doubts(

@@ -17,6 +17,8 @@ import numpy as np
 import pyarrow as pa
 
 from hubbub.engines.arrow_columns import numbers
+from hubbub.engines.duckdb.count_sql import ROW, Weight
+from hubbub.engines.duckdb.duckdb_engine import DuckDB
 from hubbub.engines.duckdb.expressions import condition_sql
 from hubbub.engines.duckdb.joint_sql import counts_rows_only
 from hubbub.engines.duckdb.people_sql import lowest_rows
@@ -126,33 +128,26 @@ class SqlEngine:
     def _outside(self, question: CountQuery) -> Outside:
         """The database looks at the rows of each person; where text has to be read for that, what differs of them comes
         here."""
-        question = replace(question, axes=bind_axes(question.axes, self.columns()))
-        parts, measure = self._parts(question.axes), question.measure
-        about = CountQuery(axes=self._bins(question.axes))
-        if question.where is not None:
-            about = replace(about, where=self._hand_over_condition(question.where, parts))
-        if isinstance(measure, Measure):
-            about = replace(about, measure=self._hand_over(measure, parts, beyond=True))
+        measure = question.measure if isinstance(question.measure, Measure) else None
+        asked = CountQuery(axes=question.axes, where=question.where, measure=measure)
+        parts = dict[str, Part]()
+        axes, _, (about,) = self._handed_over((asked,), parts)
         who = None if question.is_one_row_each else queries.part(self._dialect, self._fields[question.person or ""])
         if any(parts[name].type == pa.string() for name in parts if not name.startswith("g")):
             every = parts if who is None else {"who": who, **parts}
-            table = self._database.fetch(queries.groups(every, self._people), _forms(every))
+            here = self._fetch_here(queries.groups(every, self._people), every, weight=groups.READ)
             if who is not None:
-                about = replace(about, person="who", repeats=MultiRowPolicy.ONE_ROW)
-                return groups.register_groups(table, every).outside(about)
-            found = groups.register_groups(table, every, weight=groups.READ).count(about, SystemSource()).outside
+                return here.outside(replace(about, person="who", repeats=MultiRowPolicy.ONE_ROW))
+            found = here.count(about, SystemSource()).outside
             assert found is not None, "groups always tell"
             return found
         met, near = ["1 = 1"] if about.where is None else [_flags_sql(about.where)], "1 = 1"
         if isinstance(about.measure, Measure):
             met.append(f"{about.measure.column} IS NOT NULL")
             near = f"{about.measure.column} >= 0 AND {about.measure.column} <= {about.measure.steps}"
-        lookups, relations = lookups_for(self._database, self._fields, question.axes, self._parts(question.axes))
-        sql = queries.outside(
-            question.axes, parts, relations, who, self._people, met=" AND ".join(met), near=f"({near})"
-        )
-        row = self._database.fetch(sql, dict.fromkeys("nsb", Form.INTEGER), lookups=lookups)
-        people, listed, inside = (int(numbers(row.column(name))[0]) for name in "nsb")
+        lookups, relations = lookups_for(self._database, self._fields, axes, self._parts(axes))
+        sql = queries.outside(axes, parts, relations, who, self._people, met=" AND ".join(met), near=f"({near})")
+        people, listed, inside = self._database.fetch_numbers(sql, "nsb", lookups=lookups)
         return Outside(people=people, unlisted=people - listed, clamped=people - inside)
 
     def _check_outside(self, questions: Sequence[CountQuery], source: Source) -> None:
@@ -207,21 +202,26 @@ class SqlEngine:
             self._report_chosen(who)
             if people is not None:
                 self._check_number(who, people)
-            sql, every = queries.bounded_rows(self._dialect, parts, who, self._people, most), {"who": who, **parts}
-            forms = {name: part.form for name, part in every.items()}
-            table = self._database.fetch(sql, forms, key=_draw_key(source))
+            sql = queries.bounded_rows(self._dialect, parts, who, self._people, most)
+            engine = self._fetch_here(sql, {"who": who, **parts}, key=_draw_key(source))
         all_rows = ContributionBounds(rows_per_person=MOST_ROWS)
         here = tuple(replace(each, person="who", repeats=MultiRowPolicy.BOUNDED, bounds=all_rows) for each in about)
-        return groups.register_groups(table, every).kept_rows(here, source)
+        return engine.kept_rows(here, source)
+
+    def _fetch_here(
+        self, sql: str, parts: Mapping[str, Part], *, key: str | None = None, weight: Weight = ROW
+    ) -> DuckDB:
+        """What a query hands over, as a table that is counted here: rows, or groups of so many people each."""
+        forms = {name: part.form for name, part in parts.items()} if weight is ROW else _forms(parts)
+        return groups.register_groups(self._database.fetch(sql, forms, key=key), parts, weight=weight)
 
     def _check_number(self, who: Part, declared: int) -> None:
         """Refuse a table of another number of people than was declared, before a row is chosen."""
-        rows = self._database.fetch(queries.one_row_each(self._dialect, {}, who, self._people), _forms({}))
-        if numbers(rows.column("n"))[0] != declared:
+        if self._database.fetch_numbers(queries.one_row_each(self._dialect, {}, who, self._people)) != [declared]:
             raise Refused(OTHER_NUMBER)
 
     def _handed_over(
-        self, questions: Sequence[CountQuery], parts: dict[str, Part]
+        self, questions: Sequence[CountQuery], parts: dict[str, Part], *, shifted: bool = False
     ) -> tuple[tuple[Countable, ...], list[Measure | condition.Condition], tuple[CountQuery, ...]]:
         """All axes, all conditions and measures, and the questions about what is handed over, which becomes `parts`."""
         bound = [each.bind(self.columns()) for each in questions]
@@ -230,7 +230,7 @@ class SqlEngine:
         parts.update(self._parts(axes))
         bins = dict(zip(axes, self._bins(axes), strict=True))
         beyond = questions[0].is_one_row_each
-        here = {rule: self._hand_over(rule, parts, beyond=beyond) for rule in dict.fromkeys(rules)}
+        here = {rule: self._hand_over(rule, parts, shifted=shifted, beyond=beyond) for rule in dict.fromkeys(rules)}
         about = tuple(
             replace(
                 each,
@@ -403,20 +403,14 @@ class SqlEngine:
         if question.plain and not question.axes:
             total = numbers(self._groups(question, {}, source).table().column("n"))
             return ExactCounts(np.zeros(int(total[0] > 0), np.int64), total[total > 0])
-        parts = self._parts(question.axes)
-        about = replace(
-            question, axes=self._bins(question.axes), person=None, repeats=MultiRowPolicy.REFUSE, bounds=None
-        )
-        if question.where is not None:
-            about = replace(about, where=self._hand_over_condition(question.where, parts))
+        parts = dict[str, Part]()
+        is_measured = isinstance(question.measure, Measure)
+        _, _, (about,) = self._handed_over((replace(question, measure=None) if is_measured else question,), parts)
         # Of kept rows it was looked at before they were chosen how many cannot be read.
         chosen = not question.is_one_row_each
         options: dict[str, Any] = {} if chosen else {"allowed": self._allowed}
         if isinstance(question.measure, condition.Condition):
-            about, options["weight"] = (
-                replace(about, measure=self._hand_over_condition(question.measure, parts)),
-                groups.READ,
-            )
+            options["weight"] = groups.READ
         if not isinstance(question.measure, Measure):
             found = self._groups(question, parts, source)
         else:
@@ -481,19 +475,13 @@ class SqlEngine:
     def _per_person(self, question: CountQuery, who: Part, source: Source) -> ExactCounts:
         """The database keeps the rows of each person; what they come to in each bin is worked out here, of rows that
         say no more than is needed for that."""
-        parts, bounds = self._parts(question.axes), question.bounds
-        about = replace(question, axes=self._bins(question.axes), person="who")
-        if question.where is not None:
-            about = replace(about, where=self._hand_over_condition(question.where, parts))
-        if question.measure is not None:
-            about = replace(about, measure=self._hand_over(question.measure, parts, shifted=question.sums))
-        if bounds is not None:
-            about = replace(about, bounds=replace(bounds, rows_per_person=None))
+        parts, bounds = dict[str, Part](), question.bounds
+        _, _, (about,) = self._handed_over((replace(question, bands=()),), parts, shifted=question.sums)
+        left = None if bounds is None else replace(bounds, rows_per_person=None)
+        about = replace(about, person="who", repeats=question.repeats, bounds=left, bands=question.bands)
         most = None if bounds is None else bounds.rows_per_person
-        sql, every = queries.bounded_rows(self._dialect, parts, who, self._people, most), {"who": who, **parts}
-        forms = {name: part.form for name, part in every.items()}
-        table = self._database.fetch(sql, forms, key=_draw_key(source))
-        return groups.register_groups(table, every).count(about, source)
+        sql = queries.bounded_rows(self._dialect, parts, who, self._people, most)
+        return self._fetch_here(sql, {"who": who, **parts}, key=_draw_key(source)).count(about, source)
 
     def _any_row(self, question: CountQuery, who: Part, source: Source) -> ExactCounts:
         """The database looks at the rows of each person; where text has to be read, what differs of them comes here."""
@@ -501,12 +489,11 @@ class SqlEngine:
         rule = self._hand_over_condition(question.rule, parts)
         if not any(part.type == pa.string() for part in parts.values()):
             sql = queries.any_row(_flags_sql(rule), parts, who, self._people)
-            found = self._database.fetch(sql, {"n": Form.INTEGER, "s": Form.INTEGER})
-            return of_any_row(question, *(int(numbers(found.column(name))[0]) for name in ("n", "s")))
+            return of_any_row(question, *self._database.fetch_numbers(sql, "ns"))
         every = {"who": who, **parts}
-        table = self._database.fetch(queries.groups(every, self._people), _forms(every))
         about = replace(question, person="who", where=rule, measure=None, everybody=True)
-        counts = groups.register_groups(table, every, weight=groups.WEIGHT).count(about, source)
+        here = self._fetch_here(queries.groups(every, self._people), every, weight=groups.WEIGHT)
+        counts = here.count(about, source)
         people, met = int(counts.counts.sum()), int(counts.counts[counts.codes == 0].sum())
         return of_any_row(question, people, met)
 
@@ -541,12 +528,12 @@ class SqlEngine:
         compared again."""
         who = queries.part(self._dialect, self._fields[person])
         if self._database.is_key(person):
-            if numbers(self._database.fetch(queries.nobodys(who, self._people), _forms({})).column("n"))[0]:
+            if self._database.fetch_numbers(queries.nobodys(who, self._people)) != [0]:
                 raise Refused(NO_ID)
             self._report_rows(who)
             return
         if self._observer is None:
-            found = numbers(self._database.fetch(queries.several(who, self._people), _forms({})).column("n"))[0]
+            (found,) = self._database.fetch_numbers(queries.several(who, self._people))
             if found:
                 raise Refused(NO_ID if found > 1 else several)
             return
