@@ -503,27 +503,33 @@ def _date(text: str, column: str, *, end: bool = False) -> datetime.date:
 
 def period_number(unit: str, day: datetime.date) -> int:
     """Consecutive numbers for consecutive periods."""
-    if unit == "day":
-        return day.toordinal()
+    if unit in ("day", "week"):
+        return day.toordinal() if unit == "day" else (day.toordinal() - 1) // 7
     months = day.year * 12 + day.month - 1
-    return {"month": months, "quarter": months // 3, "year": day.year}[unit]
+    return months // _MONTHS[unit]
 
 
-def period_start(unit: str, day: datetime.date) -> datetime.date:
-    """The first day of the period that a day is in."""
-    if unit == "day":
-        return day
-    month = {"month": day.month, "quarter": day.month - (day.month - 1) % 3, "year": 1}[unit]
-    return day.replace(month=month, day=1)
+def period_begin(unit: str, number: int) -> datetime.date:
+    """The first day of a period, which is a Monday for a week."""
+    if unit in ("day", "week"):
+        return datetime.date.fromordinal(number if unit == "day" else 7 * number + 1)
+    months = number * _MONTHS[unit]
+    return datetime.date(months // 12, months % 12 + 1, 1)
 
 
 def period_label(unit: str, number: int) -> str:
-    """The inverse, as text that sorts."""
-    if unit == "day":
-        return datetime.date.fromordinal(number).isoformat()
-    if unit == "month":
-        return f"{number // 12:04d}-{number % 12 + 1:02d}"
-    return f"{number // 4:04d}-Q{number % 4 + 1}" if unit == "quarter" else f"{number:04d}"
+    """A period as text that sorts."""
+    begin = period_begin(unit, number)
+    if unit == "week":
+        year, week, _ = begin.isocalendar()
+        return f"{year:04d}-W{week:02d}"
+    if unit == "quarter":
+        return f"{begin.year:04d}-Q{number % 4 + 1}"
+    return begin.isoformat()[: _SIGNS[unit]]
+
+
+_MONTHS = {"month": 1, "quarter": 3, "year": 12}
+_SIGNS = {"day": 10, "month": 7, "year": 4}
 
 
 def axis(spec: str) -> Axis:

@@ -31,7 +31,7 @@ from hubbub.engines.sql.database import Database, SqlQuery
 from hubbub.engines.sql.dialect import ARROW, BLANKS, KEY, Dialect, Field
 from hubbub.engines.sql.sql_engine import UNCOUNTABLE, SqlEngine
 from hubbub.errors import WrongUse
-from hubbub.tables.bins import period_start
+from hubbub.tables.bins import period_begin, period_number
 from hubbub.tables.identity import Identity
 from hubbub.tables.schema import ColumnType
 
@@ -312,7 +312,7 @@ def _moment(cell: object) -> datetime.datetime | None:
 
 def _days(cell: object, unit: str) -> int | None:
     moment = _moment(cell)
-    return None if moment is None else period_start(unit, moment.date()).toordinal() - _EPOCH
+    return None if moment is None else period_begin(unit, period_number(unit, moment.date())).toordinal() - _EPOCH
 
 
 def _micros(cell: object) -> int | None:
