@@ -82,6 +82,17 @@ _SETS: Final = (
         note="the ordinance itself was not at hand; what is done is written in hubbub.voting.rules.stv",
     ),
     RuleSet(
+        name="portland",
+        rule="stv",
+        overvotes="skip",
+        skips="skip",
+        repeats="first",
+        transfers="albany",
+        law="Portland (Oregon) City Code, chapter 2.08, as its count of 2024 was published",
+        note="uncertified write-ins are one candidate here, and go like any other; Portland strikes them out first, which "
+        "--elect seats does",
+    ),
+    RuleSet(
         name="ers97",
         rule="stv",
         overvotes="stop",
