@@ -37,8 +37,8 @@ from hubbub.voting.manipulation.gain import METHODS, Sampling
 from hubbub.voting.manipulation.gain import Question as Question
 from hubbub.voting.manipulation.gain_answer import GainAnswer, answer
 from hubbub.voting.manipulation.gain_winners import Contest
+from hubbub.voting.manipulation.question import utility as read_utility
 from hubbub.voting.manipulation.rule_choice import NAMES, RuleChoice, StatedBelief, choose_rule
-from hubbub.voting.manipulation.utilities import utility as read_utility
 from hubbub.voting.manipulation.worst_gain import WorstGain
 from hubbub.voting.manipulation.worst_gain import worst_gain as _worst_gain
 from hubbub.voting.protocol import Rule as Rule

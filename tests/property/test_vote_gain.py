@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hubbub.voting.manipulation.beliefs import Belief, belief, mixture
 from hubbub.voting.manipulation.gain import Contest, Question, gain
 from hubbub.voting.manipulation.gain_winners import CONTESTS
-from hubbub.voting.manipulation.utilities import Utility
+from hubbub.voting.manipulation.question import Utility
 
 BY_TOPS = CONTESTS[:4]  # those that are counted by first places of what is left
 MARGINED = CONTESTS[2:4]

@@ -15,7 +15,7 @@ from hubbub.guarantees.verdict import Proved, Undecided
 from hubbub.noise.source import ScriptedSource
 from hubbub.voting.ballots import Ballots
 from hubbub.voting.guarantees.efficiency import close_to_optimal, pareto
-from hubbub.voting.rules.positional import scores
+from hubbub.voting.rules.points import scores
 from hubbub.voting.rules.rules import (
     ApproximateRunoff,
     Borda,

@@ -15,7 +15,6 @@ import click
 from hubbub.cli import ELSE, Commands, InGroups, display, echo, examples, json_option, options, print_json, print_text
 from hubbub.cli.vote.asking import TIE, Asker, counting
 from hubbub.cli.vote.audit import audit
-from hubbub.cli.vote.configured import tally_configured
 from hubbub.cli.vote.files import (
     check_expected,
     print_files,
@@ -27,7 +26,7 @@ from hubbub.cli.vote.files import (
     write_page,
     write_record,
 )
-from hubbub.cli.vote.office import HEADING, OFFICE, check_elect, tally_office
+from hubbub.cli.vote.office import HEADING, OFFICE, check_elect, tally_configured, tally_office
 from hubbub.cli.vote.publish import publish
 from hubbub.cli.vote.questions import choose, gain, gain_map, generate, guarantee, worst_gain
 from hubbub.cli.vote.reading import LABELS as LABELS

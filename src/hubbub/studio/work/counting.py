@@ -29,7 +29,7 @@ from hubbub.voting.rules import rules
 from hubbub.voting.rules.continuing import RunoffByContinuing
 from hubbub.voting.rules.jurisdictions import RULE_SETS
 from hubbub.voting.rules.pairwise import pairwise
-from hubbub.voting.rules.score import Approval
+from hubbub.voting.rules.points import Approval
 from hubbub.voting.rules.stv import RULES as TRANSFERS
 from hubbub.voting.rules.stv import TransferableVote
 from hubbub.voting.rules.threshold import share

@@ -39,9 +39,8 @@ from hubbub.voting.guarantees.strategyproofness import (
 from hubbub.voting.protocol import Lottery, Rule
 from hubbub.voting.recognition import check_voted
 from hubbub.voting.result import Draw, Result, Round
+from hubbub.voting.rules.points import Approval, Score, Star
 from hubbub.voting.rules.punishing import Mix
-from hubbub.voting.rules.score import Approval, Score
-from hubbub.voting.rules.star import Star
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,7 +30,7 @@ class BallotFile:
     """Ballots, tied ones as they stand, with the format they came in and the rules they were read by.
 
     `marks` says what a ballot holds: ranks, approvals, or scores up to `top`; approvals and scores are kept as levels
-    (:mod:`hubbub.voting.rules.score`). `seats` is how many the file says are to be filled. `remarks` are sentences
+    (:mod:`hubbub.voting.rules.points`). `seats` is how many the file says are to be filled. `remarks` are sentences
     about what was met on the way: labels taken for no candidates, names that are nearly the same, an encoding that was
     guessed.
     """

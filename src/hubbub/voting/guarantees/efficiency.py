@@ -12,7 +12,7 @@ from hubbub.voting.protocol import Lottery, Rule
 from hubbub.voting.result import Result
 from hubbub.voting.rules.elimination import ApproximateRunoff, RepeatedPlurality, ScoringElimination
 from hubbub.voting.rules.piles import top_counts
-from hubbub.voting.rules.positional import Borda, Plurality, Positional, scores
+from hubbub.voting.rules.points import Borda, Plurality, Positional, scores
 from hubbub.voting.rules.punishing import Mix, Punishing
 from hubbub.voting.rules.runoff import InstantRunoff
 from hubbub.voting.ties import RANDOM

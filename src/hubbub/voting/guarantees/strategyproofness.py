@@ -17,7 +17,7 @@ from hubbub.voting.guarantees.choices import REAL, Choices, choices, coarse_sent
 from hubbub.voting.protocol import Rule
 from hubbub.voting.rules import margins
 from hubbub.voting.rules.elimination import ApproximateRunoff, RepeatedPlurality, ScoringElimination
-from hubbub.voting.rules.positional import Borda, Plurality, Positional, points_range
+from hubbub.voting.rules.points import Borda, Plurality, Positional, points_range
 from hubbub.voting.rules.punishing import Mix, Punishing
 from hubbub.voting.rules.runoff import InstantRunoff
 from hubbub.voting.rules.selection import FirstInOrder, Lot, RandomDictator

@@ -25,8 +25,7 @@ from hubbub.runtime.frozen import dataclass
 from hubbub.voting.manipulation.beliefs import Belief
 from hubbub.voting.manipulation.gain_borda import power, roots, smooth
 from hubbub.voting.manipulation.gain_masses import Floats, Masses, halving_sum, window
-from hubbub.voting.manipulation.gain_states import Grid, blocks
-from hubbub.voting.manipulation.gain_three import decide
+from hubbub.voting.manipulation.gain_three import Grid, blocks, decide
 from hubbub.voting.manipulation.gain_winners import APPROVAL, BORDA, MINIMAX, PLURALITY, SCORE, Contest
 
 MOST_VOTERS: Final = 2_001

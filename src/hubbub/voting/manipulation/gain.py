@@ -12,7 +12,7 @@
 Three, pivots and four are certified: the gain lies between two numbers some 1e-12 apart, roundings included. Each of
 the first four is a :class:`~hubbub.voting.manipulation.question.Solver`, in a module of its own.
 The gain is the supremum over all utilities in [0, 1] that are consistent with the truth, reached at a corner
-(:mod:`hubbub.voting.manipulation.utilities`), or that of one utility. It is never below 0: a voter may always tell the
+(:mod:`hubbub.voting.manipulation.question`), or that of one utility. It is never below 0: a voter may always tell the
 truth.
 """
 
@@ -39,10 +39,9 @@ from hubbub.voting.manipulation.gain_pivots import PIVOTS
 from hubbub.voting.manipulation.gain_profiles import EVERY_PROFILE, MOST_WORK, sample_gains
 from hubbub.voting.manipulation.gain_three import STATES_OF_THREE
 from hubbub.voting.manipulation.gain_winners import Contest as Contest
-from hubbub.voting.manipulation.question import MOST_LIES, Bounds, best_gain
+from hubbub.voting.manipulation.question import MOST_LIES, Bounds, Utility, best_gain
 from hubbub.voting.manipulation.question import Gain as Gain
 from hubbub.voting.manipulation.question import Question as Question
-from hubbub.voting.manipulation.utilities import Utility
 from hubbub.voting.rules.margins import REPEATED_PLURALITY
 
 # What a lie gains at most, under one belief, for any number of voters and candidates: proved, however small.

@@ -31,8 +31,7 @@ from hubbub.numeric.exact import ball, log, rounded
 from hubbub.runtime.frozen import dataclass
 from hubbub.voting.manipulation.beliefs import Belief, Ranking
 from hubbub.voting.manipulation.gain_winners import Contest, Integers, Tally, denominator, lotteries
-from hubbub.voting.manipulation.question import MOST_LIES, Bounds, Gains, Question, Solver, mean_utility
-from hubbub.voting.manipulation.utilities import Utility
+from hubbub.voting.manipulation.question import MOST_LIES, Bounds, Gains, Question, Solver, Utility, mean_utility
 
 MOST_COUNTED: Final = 3_000_000
 """Profiles times reports, at most."""

@@ -21,9 +21,8 @@ from hubbub.voting.protocol import Rule
 from hubbub.voting.rules.elimination import ApproximateRunoff, RepeatedPlurality
 from hubbub.voting.rules.margins import APPROXIMATE_RUNOFF, REPEATED_PLURALITY
 from hubbub.voting.rules.pair_rules import PairRule
-from hubbub.voting.rules.positional import Borda, Plurality
+from hubbub.voting.rules.points import Approval, Borda, Plurality, Score
 from hubbub.voting.rules.runoff import InstantRunoff
-from hubbub.voting.rules.score import Approval, Score
 from hubbub.voting.rules.threshold import threshold
 from hubbub.voting.ties import FixedTies
 

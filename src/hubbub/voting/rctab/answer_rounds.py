@@ -33,7 +33,7 @@ from hubbub.voting.rctab.result import (
     Move,
 )
 from hubbub.voting.result import Result, Round
-from hubbub.voting.rules.score import level_points
+from hubbub.voting.rules.points import level_points
 from hubbub.voting.rules.stv_result import Seats, Stage
 
 Answer = Result | Seats

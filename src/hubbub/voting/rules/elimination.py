@@ -28,7 +28,7 @@ from hubbub.voting.protocol import FromTops, Lottery, Rule
 from hubbub.voting.result import Result, Round, Transfer
 from hubbub.voting.rules import margins
 from hubbub.voting.rules.piles import Piles, top_counts
-from hubbub.voting.rules.positional import Borda, Plurality, Positional, points_range, scores
+from hubbub.voting.rules.points import Borda, Plurality, Positional, points_range, scores
 from hubbub.voting.rules.selection import FirstInOrder, Lot
 from hubbub.voting.rules.threshold import ForGain, Margin, threshold
 from hubbub.voting.ties import RANDOM, Ties

@@ -12,8 +12,7 @@ from hubbub.voting.protocol import Rule
 from hubbub.voting.rules import rules
 from hubbub.voting.rules.continuing import RunoffByContinuing
 from hubbub.voting.rules.pair_rules import PairRule
-from hubbub.voting.rules.score import Approval, Score
-from hubbub.voting.rules.star import Star
+from hubbub.voting.rules.points import Approval, Score, Star
 from hubbub.voting.rules.stv import RULES, TransferableVote
 from hubbub.voting.rules.threshold import ForGain, Margin, Power
 from hubbub.voting.ties import RANDOM, FixedTies, Ties

@@ -14,18 +14,17 @@ from hubbub.voting.rules.elimination import EliminateThenSelect as EliminateThen
 from hubbub.voting.rules.elimination import RepeatedPlurality as RepeatedPlurality
 from hubbub.voting.rules.elimination import ScoringElimination as ScoringElimination
 from hubbub.voting.rules.pair_rules import PAIR_RULES, PairRule
-from hubbub.voting.rules.positional import Borda as Borda
-from hubbub.voting.rules.positional import Plurality as Plurality
-from hubbub.voting.rules.positional import Positional as Positional
+from hubbub.voting.rules.points import Approval, Score, Star
+from hubbub.voting.rules.points import Borda as Borda
+from hubbub.voting.rules.points import Plurality as Plurality
+from hubbub.voting.rules.points import Positional as Positional
 from hubbub.voting.rules.punishing import Mix as Mix
 from hubbub.voting.rules.punishing import Punishing as Punishing
 from hubbub.voting.rules.punishing import mix_probability as mix_probability
 from hubbub.voting.rules.runoff import InstantRunoff as InstantRunoff
-from hubbub.voting.rules.score import Approval, Score
 from hubbub.voting.rules.selection import FirstInOrder as FirstInOrder
 from hubbub.voting.rules.selection import Lot as Lot
 from hubbub.voting.rules.selection import RandomDictator as RandomDictator
-from hubbub.voting.rules.star import Star
 from hubbub.voting.rules.threshold import ForGain as ForGain
 from hubbub.voting.rules.threshold import Margin as Margin
 from hubbub.voting.rules.threshold import Power as Power

@@ -19,7 +19,7 @@ from hubbub.voting.manipulation.beliefs import (
     observed_in,
     read_ranking,
 )
-from hubbub.voting.manipulation.utilities import Utility, check_consistent, corners, utility
+from hubbub.voting.manipulation.question import Utility, check_consistent, corners, utility
 
 ABC = ("a", "b", "c")
 

@@ -18,7 +18,7 @@ from hubbub.voting.manipulation import gain_profiles, gain_three
 from hubbub.voting.manipulation.beliefs import Belief, belief, dirichlet
 from hubbub.voting.manipulation.gain import Contest, Question, Sampling, at_most, expected_path, gain
 from hubbub.voting.manipulation.gain_answer import answer
-from hubbub.voting.manipulation.utilities import utility
+from hubbub.voting.manipulation.question import utility
 from hubbub.voting.rules.threshold import ForGain, Margin, Power, threshold
 
 ABC = ("a", "b", "c")

@@ -13,8 +13,8 @@ from hubbub.errors import WrongUse
 from hubbub.voting.manipulation.beliefs import Belief, Scores, belief, read_ranking, scores_of
 from hubbub.voting.manipulation.gain import Contest, Question, gain
 from hubbub.voting.manipulation.gain_winners import contest_of
-from hubbub.voting.manipulation.utilities import corners, utility
-from hubbub.voting.rules.score import Score
+from hubbub.voting.manipulation.question import corners, utility
+from hubbub.voting.rules.points import Score
 
 NAMES = ("a", "b", "c")
 

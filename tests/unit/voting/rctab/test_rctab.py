@@ -121,6 +121,51 @@ def test_every_contest_of_rctabs_suite_comes_out_round_by_round(folder: Path) ->
         assert exact(found) == exact(wanted), "whole reports: transfers, inactive ballots by reason, the summary"
 
 
+COUNCIL = ("Fred Wallace", "Sylvia Vaugn", "Stephen Miller", "Carrie Underwood", "Nolan Ryder", "Terry Williams")
+
+
+@pytest.mark.skipif(not SUITE, reason="RCTab's suite is not here")
+@pytest.mark.parametrize(
+    ("folder", "changed", "published"),
+    [
+        (
+            "unisyn_xml_cdf_city_coroner",
+            {"contestId": "For City C Council Member (1/3)", "candidates": (*COUNCIL, "Lonnie Alsup", "Hal Newman")},
+            [
+                "4 3 4 4 2 5 2 4 1",
+                "4 3 4 4 2 6 2 4",
+                "4 4 4 4 3 6 4",
+                "4 5 4 4 7 5",
+                "5 4 5 8 7",
+                "5 6 8 10",
+                "7 10 10",
+            ],
+        ),
+        (
+            "test_set_3_skipped_choice_exhaust",
+            {"overvoteRule": "alwaysSkipToNextRank", "maxSkippedRanksAllowed": "4"},
+            ["5 7 2 1", "5 7 3"],
+        ),
+    ],
+)
+def test_contests_whose_reports_alone_were_at_hand(
+    folder: str, changed: dict[str, Any], published: list[str], tmp_path: Path
+) -> None:
+    """`unisyn_xml_cdf_city_council_member`, with ties drawn in four rounds, and `test_set_4_skipped_choice_next`, whose
+    ballots are those of set 3: by the configurations and reports that RCTab published. Votes by name, round by round."""
+    value = json.loads(config(RCTAB / folder).read_text(encoding="utf-8"))
+    for source in value["cvrFileSources"]:
+        source["filePath"] = str((RCTAB / folder / source["filePath"]).resolve())
+    for part in (value["rules"], value["cvrFileSources"][0]):
+        part |= {name: setting for name, setting in changed.items() if name in part}
+    if "candidates" in changed:
+        value["candidates"] = [{"name": name} for name in changed["candidates"]]
+    (tmp_path / "config.json").write_text(json.dumps(value), encoding="utf-8")
+    (rounds,) = counted(tmp_path / "config.json").passes
+    assert [" ".join(str(votes) for _, votes in sorted(each.tally)) for each in rounds[:-1]] == published
+    assert rounds[-1].elected == (("Terry Williams",) if "candidates" in changed else ("Candidate B Name",))
+
+
 PRECINCT_REPORTS = sorted(RCTAB.glob("*/Tabulate by */*_detailed_report.*"))
 
 

@@ -17,7 +17,7 @@ from hubbub.voting.result import Transfer
 from hubbub.voting.rules import numba_kernels, piles, runoff
 from hubbub.voting.rules.elimination import NearBest, NearBestScore, NearWorst
 from hubbub.voting.rules.piles import position_counts, top_counts
-from hubbub.voting.rules.positional import points_range
+from hubbub.voting.rules.points import points_range
 from hubbub.voting.rules.rules import (
     MARGINED,
     SUMMARY,

@@ -15,9 +15,8 @@ from hubbub.cli.main import commands
 from hubbub.errors import WrongUse
 from hubbub.noise.source import ScriptedSource
 from hubbub.voting.ballots import Ballots
+from hubbub.voting.rules.points import Approval, Score, Star
 from hubbub.voting.rules.rule_json import rule_as_json, rule_from_json
-from hubbub.voting.rules.score import Approval, Score
-from hubbub.voting.rules.star import Star
 from hubbub.voting.ties import FixedTies
 
 NAMES = ("Amy", "Brian", "Chuck")
