@@ -16,7 +16,7 @@ A release may follow others if one of these still says something about everybody
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -128,6 +128,10 @@ class Entered:
         named = Theorem("release", f"release {self.number}", "its certificate")
         return state_promise(promise, theorem=named, people=self.charge.about(promise))
 
+    def step_of(self, promise: Guarantee | None) -> Derivation | None:
+        """The same of a promise that it may not make."""
+        return None if promise is None else self.step(promise)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Total:
@@ -235,8 +239,12 @@ def totals(releases: Sequence[Entered]) -> Totals:
         adaptive=_adaptive(losses, under_cap),
         under_cap=under_cap,
         concentrated=_zcdp_total(releases),
-        planned=_planned_total(releases, losses),
-        planned_replaced=_planned_replaced(releases),
+        planned=_plan_total(
+            (_steps(releases, _private_step)[0], losses.why), [(each.number, each.accountant) for each in releases]
+        ),
+        planned_replaced=_plan_total(
+            _steps(releases, _replacement_step), [(each.number, each.replaced_accountant) for each in releases]
+        ),
         zero_knowledge=knowledge,
         crowd_blending=blended,
         outlier=_outlier(releases),
@@ -244,16 +252,36 @@ def totals(releases: Sequence[Entered]) -> Totals:
     )
 
 
+def _steps(
+    releases: Sequence[Entered], step: Callable[[Entered], Derivation | None], none: str = "release {} promises none"
+) -> tuple[list[Derivation], str]:
+    """A step of each release, or why one of them has none."""
+    found = [step(each) for each in releases]
+    steps = [each for each in found if each is not None]
+    if len(steps) < len(found):
+        return [], none.format(releases[found.index(None)].number)
+    return steps, ""
+
+
+def _sum(found: tuple[list[Derivation], str], compose: Callable[..., Derivation] = composition.differential) -> Total:
+    """What the steps of the releases come to together."""
+    steps, why = found
+    return _total(compose(*steps) if len(steps) > 1 else steps[0]) if steps else Total(why=why)
+
+
 def _differential(releases: Sequence[Entered]) -> Total:
-    steps = []
-    for each in releases:
-        promise = each.charge.differential
-        if promise is None:
-            return Total(
-                why=f"release {each.number} promises {_NOT_TO_LEAVE if each.charge.promises_replacement else 'none'}"
-            )
-        steps.append(each.step(promise))
-    return _total(composition.differential(*steps) if len(steps) > 1 else steps[0])
+    silent = next((each for each in releases if each.charge.differential is None), None)
+    fixed = silent is not None and silent.charge.promises_replacement
+    none = f"release {{}} promises {_NOT_TO_LEAVE if fixed else 'none'}"
+    return _sum(_steps(releases, _private_step, none))
+
+
+def _private_step(release: Entered) -> Derivation | None:
+    return release.step_of(release.charge.differential)
+
+
+def _replacement_step(release: Entered) -> Derivation | None:
+    return release.charge.replaced_by(release.step)
 
 
 def _replacement_total(releases: Sequence[Entered], losses: Total) -> Total:
@@ -266,13 +294,7 @@ def _replacement_total(releases: Sequence[Entered], losses: Total) -> Total:
         if loss.neighbours is Neighbours.REPLACE:
             return Total(why="that is what differential privacy says here")
         return _total(add_remove_to_replace(losses.derivation))
-    steps = []
-    for each in releases:
-        step = each.charge.replaced_by(each.step)
-        if step is None:
-            return Total(why=f"release {each.number} promises none")
-        steps.append(step)
-    return _total(composition.differential(*steps) if len(steps) > 1 else steps[0])
+    return _sum(_steps(releases, _replacement_step))
 
 
 def _adaptive(losses: Total, sums: UnderCap) -> Total:
@@ -301,33 +323,14 @@ def _under_cap(releases: Sequence[Entered], losses: Total) -> UnderCap:
     return UnderCap(steps=tuple(steps), grown=tuple(grown), basic=basic, own_delta=own_delta)
 
 
-def _planned_total(releases: Sequence[Entered], losses: Total) -> Planned:
+def _plan_total(found: tuple[list[Derivation], str], pairs: Sequence[tuple[int, Accountant | None]]) -> Planned:
     """The accountant of all dominating pairs; none if a release has no bounded loss or a delta of 1."""
-    if losses.derivation is None:
-        return Planned(why=losses.why)
-    steps = []
-    for each in releases:
-        promise = each.charge.differential
-        assert promise is not None
-        steps.append(each.step(promise))
-    return _pairs([(each.number, each.accountant) for each in releases], steps)
-
-
-def _planned_replaced(releases: Sequence[Entered]) -> Planned:
-    """The same for one person replaced."""
-    steps = []
-    for each in releases:
-        step = each.charge.replaced_by(each.step)
-        if step is None:
-            return Planned(why=f"release {each.number} promises none")
-        steps.append(step)
-    return _pairs([(each.number, each.replaced_accountant) for each in releases], steps)
-
-
-def _pairs(found: Sequence[tuple[int, Accountant | None]], steps: Sequence[Derivation]) -> Planned:
-    several = [pairs for _, pairs in found if pairs is not None]
-    if len(several) < len(found):
-        return Planned(why=f"release {next(number for number, pairs in found if pairs is None)} has no bounded loss")
+    steps, why = found
+    several = [pair for _, pair in pairs if pair is not None]
+    if steps and len(several) < len(pairs):
+        why = f"release {next(number for number, pair in pairs if pair is None)} has no bounded loss"
+    if why:
+        return Planned(why=why)
     try:
         return Planned(accountant=reduce(Accountant.__add__, several), steps=tuple(steps))
     except Refused as refused:
@@ -338,13 +341,8 @@ def _zcdp_total(releases: Sequence[Entered]) -> Total:
     """The sum of the rhos, if a release has Gaussian noise; without one the sum of the epsilons is the stronger claim."""
     if all(each.charge.zcdp is None for each in releases):
         return Total(why="no release promises it")
-    steps = []
-    for each in releases:
-        promise = each.zcdp
-        if promise is None:
-            return Total(why=f"release {each.number} has a delta, and no rho")
-        steps.append(each.step(promise))
-    return _total(compose_concentrated(*steps) if len(steps) > 1 else steps[0])
+    steps = _steps(releases, lambda each: each.step_of(each.zcdp), "release {} has a delta, and no rho")
+    return _sum(steps, compose_concentrated)
 
 
 def _total(derivation: Derivation, why: str = "") -> Total:
