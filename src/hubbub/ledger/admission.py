@@ -499,7 +499,7 @@ def _person_by_person(releases: Sequence[Entered], steps: Sequence[Derivation]) 
     interchangeable there with those of the crowd. With two such partitions somebody may be in a large crowd of each
     and alone in both together, and nothing is left (Proposition 7).
     """
-    curves = [_curve(step.conclusion) for step in steps]
+    curves = [curve_of(step.conclusion) for step in steps]
     endless = {
         each.charge.partition or f"release {each.number}"
         for each, curve in zip(releases, curves, strict=True)
@@ -529,12 +529,16 @@ def _exchange_note(steps: Sequence[Derivation], curves: Sequence[Curve]) -> str:
     return f"; where that is without end, exchanging two people of the same crowd there changes at most {pair}"
 
 
-def _curve(promise: Guarantee) -> Curve:
+def curve_of(promise: Guarantee) -> Curve:
+    """How much each person loses by the size of their crowd.
+
+    Guarantee: that of the promise; of differential privacy, the same for everybody.
+    """
     if isinstance(promise, OutlierPrivacy):
         return promise.curve
     if isinstance(promise, OutlierKind):
         return promise.as_outlier().curve
-    return flat(getattr(promise, "epsilon"))  # noqa: B009 (differential privacy: the same for everybody)
+    return flat(getattr(promise, "epsilon"))  # noqa: B009
 
 
 def _population_totals(releases: Sequence[Entered], blended: Total, losses: Total) -> tuple[Total, Total]:

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
-from hubbub.ledger import durable, key, paths, store
+from hubbub.ledger import durable, key, paths
 from hubbub.ledger import series_state as states
-from hubbub.ledger.ledger import CLOSED, Ledger
+from hubbub.ledger.ledger import CLOSED, Ledger, entries_missing
 from hubbub.ledger.log import Entry
 from hubbub.ledger.records import fold
 from hubbub.serialization.canonical import canonical, read
@@ -59,14 +59,9 @@ def restore(ledger: Ledger, folder: str | os.PathLike[str], certificates: Sequen
     if present is not None:
         raise Refused(f"nothing is replaced, and {str(present)!r} is there; move it away, or name another `ledger`")
     entries = Ledger.entries_of(target / LEDGER)
-    remembered = store.furthest_anchor(entries[0].body["ledger"])
-    if (
-        remembered is not None
-        and remembered.number
-        and (remembered.number > len(entries) or entries[remembered.number - 1].hash != remembered.hash)
-    ):
+    if missing := entries_missing(entries):
         raise CheckFailed(
-            f"the backup has {len(entries):,} entries, and this machine remembers entry {remembered.number:,}: it is older "
+            f"the backup has {len(entries):,} entries, and this machine remembers entry {missing[-1]:,}: it is older "
             "than what was spent and published since; restore the latest one"
         )
     _check_certificates(entries, certificates)

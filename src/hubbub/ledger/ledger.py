@@ -401,7 +401,7 @@ class Ledger:
         missing: list[int] = []
 
         def note(entries: Sequence[Entry]) -> list[int]:
-            missing.extend(_missing(entries))
+            missing.extend(entries_missing(entries))
             for way in self._ways:
                 store.forget_anchor(way)
             for nonce in paths.undrawn_nonces(self.path):  # what they say was so elsewhere, or before
@@ -481,7 +481,7 @@ def _identity(page: Page) -> str:
     return str(page.first.body["ledger"])
 
 
-def _missing(entries: Sequence[Entry]) -> list[int]:
+def entries_missing(entries: Sequence[Entry]) -> list[int]:
     """The first and last entry that some anchor remembers and these are not, if there are any."""
     known = store.furthest_anchor(entries[0].body["ledger"])
     if known is None or known.number == 0:

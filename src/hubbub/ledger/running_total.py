@@ -12,16 +12,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, fields, replace
 from fractions import Fraction
+from functools import partial
+from operator import add
 from typing import Any, Final, TypeVar
 
 from hubbub.errors import CheckFailed, Refused
 from hubbub.guarantees import composition
-from hubbub.guarantees.accountant.accountant import MOST_KINDS, Accountant
+from hubbub.guarantees.accountant.accountant import MOST_KINDS
 from hubbub.guarantees.accountant.sampled_counts import SampledCounts
-from hubbub.guarantees.curve import Curve, flat
+from hubbub.guarantees.curve import flat
 from hubbub.guarantees.definitions import (
     ConcentratedPrivacy,
     CrowdBlending,
@@ -32,7 +34,7 @@ from hubbub.guarantees.definitions import (
 )
 from hubbub.guarantees.indistinguishability import ONE, total, total_delta
 from hubbub.guarantees.neighbours import one_relation
-from hubbub.ledger.admission import Entered, on_one_partition, one_sample
+from hubbub.ledger.admission import Entered, curve_of, on_one_partition, one_sample
 from hubbub.ledger.charge import Charge
 from hubbub.ledger.log import Entry, Page
 from hubbub.ledger.records import ABANDONED, COMMITTED, DERIVED, RESERVED, fold, reservation
@@ -42,6 +44,8 @@ from hubbub.serialization.canonical import digest
 from hubbub.serialization.exact_json import restored
 
 Summed = TypeVar("Summed", ZeroKnowledge, CrowdBlending)
+_Part = TypeVar("_Part")
+_Whole = TypeVar("_Whole")
 LONGEST: Final = 1 << 11
 """Bits of a denominator; longer ones are rounded against us."""
 _DIGITS: Final = 60
@@ -169,7 +173,7 @@ def _leads(charge: Charge) -> bool:
 
 
 def _is_endless(charge: Charge) -> bool:
-    return charge.curve is not None and isinstance(_curve(charge.curve).limit, Infinite)
+    return charge.curve is not None and isinstance(curve_of(charge.curve).limit, Infinite)
 
 
 def _key(release: Entered) -> object:
@@ -200,32 +204,33 @@ def _key(release: Entered) -> object:
 
 def _sum(first: Entered, second: Entered) -> Entered:
     one, two = first.charge, second.charge
-    rho, relation = _rho(first, second), one.people.neighbours
-    differential, is_pure = _losses(one.differential, two.differential), one.differential is one.pure
+    rho, relation = _both(lambda a, b: _shorten(a + b), first.rho, second.rho), one.people.neighbours
+    differential, is_pure = _both(_losses, one.differential, two.differential), one.differential is one.pure
+    same = one.partition is not None
     one_partition = _crowds_add_up(first, second)
     return Entered(
         number=first.number,
         charge=one.with_sums(
             differential=differential,
-            pure=differential if is_pure and two.differential is two.pure else _losses(one.pure, two.pure),
+            pure=differential if is_pure and two.differential is two.pure else _both(_losses, one.pure, two.pure),
             concentrated=None if rho is None or one.zcdp is None else ConcentratedPrivacy(rho=rho, neighbours=relation),
-            replaced=_losses(one.replacement_loss, two.replacement_loss)
+            replaced=_both(_losses, one.replacement_loss, two.replacement_loss)
             if one.promises_replacement
             else None,  # the same of both
-            knowledge=_knowledge(first, second),
+            knowledge=_both(_knowledge, one.zero_knowledge, two.zero_knowledge),
             crowds=_crowds(first, second, one_partition),
-            curve=_curves(one, two),
+            curve=_both(partial(_curves, same=same), one.curve, two.curve),
             at_delta=min(one.at_delta, two.at_delta),
             noises=(),  # they are in the pairs
             exact_crowds=one_partition,  # else what an exchange loses is in the one number as well
-            sampled=_common_sample(first.sample, second.sample),
+            sampled=_both(_common_sample, first.sample, second.sample),
         ),
         grown=_grown(first, second),
-        pairs=_pairs(first.accountant, second.accountant),
-        replaced_pairs=_pairs(first.replaced_accountant, second.replaced_accountant),
-        swap=_losses(first.swap_loss, second.swap_loss),
+        pairs=_both(add, first.accountant, second.accountant),
+        replaced_pairs=_both(add, first.replaced_accountant, second.replaced_accountant),
+        swap=_both(_losses, first.swap_loss, second.swap_loss),
         rhos=rho,
-        joint=None if first.joint_loss is None or second.joint_loss is None else first.joint_loss + second.joint_loss,
+        joint=_both(add, first.joint_loss, second.joint_loss),
     )
 
 
@@ -239,18 +244,17 @@ def _grown(first: Entered, second: Entered) -> tuple[Fraction, ...]:
     return tuple(_shorten(each + other) for each, other in zip(first.growths(), second.growths(), strict=True))
 
 
-def _common_sample(one: SampledCounts | None, two: SampledCounts | None) -> SampledCounts | None:
+def _both(add: Callable[[_Part, _Part], _Whole], one: _Part | None, two: _Part | None) -> _Whole | None:
+    """What two come to together; nothing where one of them is not there."""
+    return None if one is None or two is None else add(one, two)
+
+
+def _common_sample(one: SampledCounts, two: SampledCounts) -> SampledCounts:
     """The one sample of both, with the longer walk; the losses of their counts are in the sums."""
-    return None if one is None or two is None else replace(one, explores=max(one.explores, two.explores), counts=())
+    return replace(one, explores=max(one.explores, two.explores), counts=())
 
 
-def _pairs(one: Accountant | None, two: Accountant | None) -> Accountant | None:
-    return None if one is None or two is None else one + two
-
-
-def _losses(one: DifferentialPrivacy | None, two: DifferentialPrivacy | None) -> DifferentialPrivacy | None:
-    if one is None or two is None:
-        return None
+def _losses(one: DifferentialPrivacy, two: DifferentialPrivacy) -> DifferentialPrivacy:
     return DifferentialPrivacy(
         epsilon=_short(one.epsilon + two.epsilon),
         delta=_short_chance(total_delta((one.delta, two.delta))),
@@ -259,20 +263,11 @@ def _losses(one: DifferentialPrivacy | None, two: DifferentialPrivacy | None) ->
     )
 
 
-def _knowledge(first: Entered, second: Entered) -> ZeroKnowledge | None:
-    one, two = first.charge.zero_knowledge, second.charge.zero_knowledge
-    if one is None or two is None:
-        return None
+def _knowledge(one: ZeroKnowledge, two: ZeroKnowledge) -> ZeroKnowledge | None:
     try:
-        both = composition.zero_knowledge_sum((one, two))  # about the same people: they have one key
+        return _with_short_numbers(composition.zero_knowledge_sum((one, two)))  # about the same people: one key
     except Refused:
         return None
-    return _with_short_numbers(both)
-
-
-def _rho(first: Entered, second: Entered) -> Fraction | None:
-    one, two = first.rho, second.rho
-    return None if one is None or two is None else _shorten(one + two)
 
 
 def _crowds(first: Entered, second: Entered, one_partition: bool) -> CrowdBlending | None:
@@ -300,22 +295,11 @@ def _crowds_add_up(first: Entered, second: Entered) -> bool:
     return on_one_partition(first, second)
 
 
-def _curves(one: Charge, two: Charge) -> OutlierPrivacy | None:
-    if one.curve is None or two.curve is None:
-        return None
-    first, second = _curve(one.curve), _curve(two.curve)
-    same = one.partition is not None
+def _curves(one: OutlierKind, two: OutlierKind, same: bool) -> OutlierPrivacy:
+    first, second = curve_of(one), curve_of(two)
     curve = first + second if same else flat(_short(total((first.limit, second.limit))))
-    delta = total_delta((_delta(one.curve), _delta(two.curve)))
+    delta = total_delta(getattr(each, "delta", Fraction(0)) for each in (one, two))
     return OutlierPrivacy(curve=curve, delta=_short_chance(delta))
-
-
-def _curve(promise: OutlierKind) -> Curve:
-    return promise.curve if isinstance(promise, OutlierPrivacy) else promise.as_outlier().curve
-
-
-def _delta(promise: OutlierKind) -> Fraction:
-    return getattr(promise, "delta", Fraction(0))
 
 
 def _with_short_numbers(promise: Summed) -> Summed:
