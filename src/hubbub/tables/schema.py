@@ -25,7 +25,7 @@ _PEOPLE: Final = {
 }  # fmt: skip
 """Of columns that may say who a row is about: these by themselves, the next with a number, a name or the like."""
 _WITH_A_NUMBER: Final = {
-    "individual", "people", "subject", "staff", "personal", "personnel", "cust", "emp", "pat", "pers", "subj", "usubj", "bene", "resp",
+    "individual", "people", "subject", "membership", "matriculation", "panel", "panelist", "staff", "personal", "personnel", "cust", "emp", "pat", "pers", "subj", "usubj", "bene", "resp",
     "athlete", "borrower", "child", "driver", "learner", "passenger", "player", "rider", "subscriber", "teacher",
     "traveller", "visitor",
 }  # fmt: skip
@@ -38,11 +38,14 @@ _PAPERS: Final = {
 _ALONE: Final = {
     "aadhaar", "bsn", "enrolid", "msisdn", "cpf", "cpr", "curp", "email", "iban", "imei", "ip", "mrn", "nino", "pesel", "personnummer",
     "personalnummer", "pid", "pseudonym", "ptid", "ssn", "userid", "username",
+    "cnp", "codicefiscale", "dni", "egn", "fiscale", "fodselsnummer", "hicn", "hkid", "jmbg", "mbi", "nif", "nric", "seqn",
+    "tckn", "upn",
 }  # fmt: skip
-_IDS: Final = {"id", "ids", "identifier", "uid", "uuid", "guid"}
+_IDS: Final = {"id", "ids", "ident", "identification", "identifier", "idnum", "uid", "uuid", "guid"}
 _COUNTERS: Final = {"no", "nr", "nbr", "number", "nummer"}
 _NUMBER: Final = _IDS | _COUNTERS
 _NUMBERS: Final = _NUMBER | {
+    "codice",
     "num", "code", "key", "hash", "hashed", "ref", "reference", "name", "full", "address", "token", "unique", "anonymous",
     "anonymized", "anonymised", "pseudonymous", "encrypted", "masked", "source", "src", "original", "internal", "external",
 }  # fmt: skip
@@ -166,7 +169,7 @@ def _is_of_people(name: str) -> bool:
     if any(len(each) > (1 if people else 0) for each in digits):
         return False
     if not people:  # a number of its own, or one of a paper
-        return bool(words & _NUMBER) and words <= _NUMBER | papers
+        return bool(words & _NUMBER) and words <= _NUMBER | papers | {"num"}
     return words <= people | papers | _NUMBERS and (bool(words & _NUMBERS) or not people <= _WITH_A_NUMBER)
 
 
