@@ -367,7 +367,22 @@ def test_a_period_of_a_series_asks_whether_rows_are_people(tmp_path: Path) -> No
     assert json.loads((tmp_path / "out" / "certificate.json").read_text())["reading"]["unnamed_person"]
 
 
-@pytest.mark.parametrize("name", ["patient_nbr", "nhs_number", "hospital_number", "id", "id_num", "ident", "codice_fiscale", "SEQN", "dni", "panelid", "MembershipNumber"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "patient_nbr",
+        "nhs_number",
+        "hospital_number",
+        "id",
+        "id_num",
+        "ident",
+        "codice_fiscale",
+        "SEQN",
+        "dni",
+        "panelid",
+        "MembershipNumber",
+    ],
+)
 def test_an_id_by_any_name_is_asked_about_wherever_a_release_is_asked_for(tmp_path: Path, name: str) -> None:
     table = VISITS.rename_columns([name, "town"])
     parquet.write_table(table, tmp_path / "town.parquet")
