@@ -107,7 +107,7 @@ def exactly_within(spec: Spec, one: Sequence[Call], two: Sequence[Call], people:
     if len(one) != 1:
         return None
     [(mechanism, first)], [(_, second)] = one, two
-    if not isinstance(mechanism, Bins) or mechanism.spec.discovered or mechanism.spec.sample is not None:
+    if not isinstance(mechanism, Bins) or mechanism.spec.has_found_bins or mechanism.spec.sample is not None:
         return None
     apart = _cells(first)
     apart.subtract(_cells(second))

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hubbub.channels.mechanisms.exact_above import ExactOrSuppressed
 from hubbub.kinds.histogram.sparse import visible_bins
-from hubbub.kinds.points.mechanism import moved
+from hubbub.kinds.points.mechanism import move_points
 from hubbub.kinds.points.request import points
 from hubbub.noise.source import ScriptedSource
 
@@ -40,7 +40,7 @@ def test_as_many_points_are_published_as_cells_with_a_crowd_have_people(table: d
     cells: Counter[tuple[int, int]] = Counter()
     for code, count in zip(codes.tolist(), counts.tolist(), strict=True):
         cells[code // 10, code % 10 // 2] += count
-    x, y = moved(spec, codes, counts, ScriptedSource.from_label("moved"))
+    x, y = move_points(spec, codes, counts, ScriptedSource.from_label("moved"))
     right: Counter[int] = Counter()
     for (across, _), people in cells.items():
         right[across] += people if people >= crowd else 0

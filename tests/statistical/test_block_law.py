@@ -15,7 +15,7 @@ from scipy import stats
 
 from hubbub.channels.catalogue import make
 from hubbub.kinds.histogram import parts as cuts
-from hubbub.kinds.histogram.parts import cut, published_part
+from hubbub.kinds.histogram.parts import cut_bins, publish_part
 from hubbub.noise.source import BlockKeys, BlockSource, ScriptedSource
 from hubbub.tables.engine import ExactCounts
 from tests.fresh import spec_of
@@ -38,7 +38,7 @@ def pairs(keys: BlockKeys, monkeypatch: pytest.MonkeyPatch) -> NDArray[np.int64]
     monkeypatch.setattr(cuts, "BLOCK", BINS)
     spec = spec_of([f"a:0..{2 * BINS}:1"], {"epsilon": 1, "parts": 1})
     counted = ExactCounts(np.arange(2 * BINS), np.full(2 * BINS, COUNT))
-    first, second = (each.published.values for each in published_part(spec, cut(spec), keys, 0, counted))
+    first, second = (each.published.values for each in publish_part(spec, cut_bins(spec), keys, 0, counted))
     return np.stack([first, second])
 
 

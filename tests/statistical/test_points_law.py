@@ -15,7 +15,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from hubbub.kinds.points.mechanism import moved
+from hubbub.kinds.points.mechanism import move_points
 from hubbub.kinds.points.request import points
 from hubbub.kinds.points.spec import NoisyPoints
 from hubbub.noise.source import ScriptedSource
@@ -56,7 +56,7 @@ def rejected(displacements: NDArray[np.int64], rate: float, cuts: NDArray[np.int
 def displaced(spec: NoisyPoints, x: int, y: int, label: str) -> list[NDArray[np.int64]]:
     """Displacements of people who are all at one position, in no order: what is published is sorted, pairs stay."""
     code = np.array([x * spec.space.axes[1].steps + y])
-    found = moved(spec, code, np.array([PEOPLE]), ScriptedSource.from_label(label))
+    found = move_points(spec, code, np.array([PEOPLE]), ScriptedSource.from_label(label))
     return [column - at for column, at in zip(found, (x, y), strict=True)]
 
 

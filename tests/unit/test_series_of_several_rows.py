@@ -90,8 +90,8 @@ def test_70_no_person_moves_a_period_further_than_the_noise_is_for(kind: str, mo
     one = visits(range(1), rows)
     for _ in range(4):
         moved = np.abs(count_period(spec, one, SystemSource()))  # of nobody all are 0
-        assert int(moved.sum()) <= spec.moved.l1 <= blocks.way.l1  # type: ignore[union-attr]
-        assert int((moved**2).sum()) <= spec.moved.l2_squared <= spec.way.squared  # type: ignore[union-attr]
+        assert int(moved.sum()) <= spec.sensitivity.l1 <= blocks.way.l1  # type: ignore[union-attr]
+        assert int((moved**2).sum()) <= spec.sensitivity.l2_squared <= spec.way.squared  # type: ignore[union-attr]
         assert int((moved > 0).sum()) <= spec.numbers_moved <= spec.way.moved  # type: ignore[union-attr]
 
 

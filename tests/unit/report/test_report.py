@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from hubbub.certificate.explanation import in_numbers, meaning
-from hubbub.kinds.histogram.chart import LARGEST, Chosen, chosen
+from hubbub.kinds.histogram.chart import LARGEST, Chosen, choose_bins
 from hubbub.opening import open_graph
 from hubbub.protocol.release import Release
 from hubbub.release import save
@@ -38,7 +38,7 @@ def released(table: pa.Table, *by: str, **words: Any) -> Release:
 
 def drawing(release: Release) -> Chosen:
     """Which bins of it are drawn."""
-    return chosen(counts(release))
+    return choose_bins(counts(release))
 
 
 @pytest.fixture(scope="module")

@@ -137,7 +137,7 @@ def test_an_answer_below_0_is_read_as_possible() -> None:
     release = open_table(PEOPLE).queries([TOWNS, "sex=f,m"], "marginals:1", epsilon="0.1", method="per-query")
     found: Any = release.result
     assert isinstance(found, Synopsis)
-    answer = found._between({}, Fraction(-39), Fraction(20), Fraction(9))
+    answer = found._answer({}, Fraction(-39), Fraction(20), Fraction(9))
     assert (answer.low, answer.high, answer.own_low, answer.own_high) == (0, 20, 0, 9)
     assert answer.sentence().startswith("About 0 people, between 0 and 20")
 

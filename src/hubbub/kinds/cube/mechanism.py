@@ -70,7 +70,7 @@ class NoisyTables:
 
 def measure(spec: Cube, data: Engine, source: Source) -> Measurement:
     """Draw the cells once; or all tables."""
-    if not spec.levelled:
+    if not spec.has_noisy_margins:
         return histogram_mechanism.measure(spec.cells, data, source)
     exact = count_cells(spec.axes, spec.cells.unit, data, source, spec.public_number)
     return Measurement(**{_drawn_name(spec): release(CountTables(NoisyTables(spec)), exact, source)})
@@ -86,7 +86,7 @@ def load(spec: Cube, files: Files) -> Measurement:
     Guarantee: that of :func:`hubbub.kinds.histogram.load.load` for cells that are published once. With noise at every
     level there are as many numbers as bins, or differences; every whole number can be drawn.
     """
-    if not spec.levelled:
+    if not spec.has_noisy_margins:
         return histogram_load.load(spec.cells, files)
     strategy = NoisyTables(spec)
     if spec.gaussian:
@@ -105,7 +105,7 @@ def load(spec: Cube, files: Files) -> Measurement:
 
 def present(spec: Cube, measurement: Measurement) -> Tables:
     """Add the published cells up; or make what was drawn at every level consistent."""
-    if spec.levelled:
+    if spec.has_noisy_margins:
         return _fitted_tables(spec, measurement[_drawn_name(spec)])
     cells = histogram_mechanism.present(spec.cells, measurement)
     margins = tuple(_margin(spec, cells, margin) for margin in spec.margins)
@@ -136,7 +136,7 @@ def _fitted_tables(spec: Cube, drawn: Drawn) -> Tables:
 
 def _margin(spec: Cube, cells: Counts, margin: Margin) -> Counts:
     """A sum of published cells, as the histogram that it looks like."""
-    channel, many, found = spec.cells.channel, cells_inside(spec.axes, margin), spec.within(margin)
+    channel, many, found = spec.cells.channel, cells_inside(spec.axes, margin), spec.margin_histogram(margin)
     which, bins, codes, labels = _cells_of_margins(spec, cells, margin)
     if channel.noisy_below is not None:
         assert many is not None  # its bins are declared

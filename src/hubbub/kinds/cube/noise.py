@@ -58,7 +58,7 @@ def weight(rate: Fraction) -> Fraction:
 def noise_of(spec: Cube) -> GeometricTables | Residuals:
     """Which rows of the tables are drawn, the cells first, with which noise."""
     workload = tuple(tuple(sorted(level)) for level in spec.levels)
-    outside = not all(axis.null and axis.other for axis in spec.declared)
+    outside = not all(axis.null and axis.other for axis in spec.declared_axes)
     replaced, bounds = spec.public_number is not None, spec.cells.unit.bounds
     rows, squares = (1, 1) if bounds is None else bounds.rows(spec.sizes[0])
     tables = Tables(spec.shape, workload, (1,) * len(workload), replaced, outside, rows, squares)
@@ -176,7 +176,7 @@ def gaussian_promise(spec: Cube) -> Derivation:
         assumptions=(
             promises.PARTITION,
             ROW_IN_CELL if spec.cells.unit.counts_rows else ONE_CELL,
-            *map(rule, spec.declared),
+            *map(rule, spec.declared_axes),
             spec.cells.unit.assumption,
             *declared,
         ),

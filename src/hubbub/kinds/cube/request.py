@@ -49,12 +49,12 @@ def cube(
         delta=_delta(delta),
         public_number=None if people is None else integer(people, "people", least=1),
     )
-    ours = ((*OWN, FITTED) if found.levelled else ()) + ((CONSISTENT, PROJECTED) if consistent else ())
+    ours = ((*OWN, FITTED) if found.has_noisy_margins else ()) + ((CONSISTENT, PROJECTED) if consistent else ())
     clash = next((name for name in ours if name in columns(cells)), None)
     if clash is not None:
         raise WrongUse(f"the files have a column {clash} of their own; rename yours, or leave it out")
     for margin in found.margins:
-        many = declared_size(found.within(margin).axes) or 0
+        many = declared_size(found.margin_histogram(margin).axes) or 0
         if many > MOST_BINS:  # of the cells themselves only those that are shown are listed
             raise WrongUse(
                 f"all bins of a margin are listed, and that by {', '.join(margin)[:80]} has {many:,} of them, more "

@@ -108,7 +108,7 @@ class Tables(Result):
         schema = residuals_schema(self.spec)
 
         def batch() -> pa.RecordBatch:
-            bins = zip(self.spec.declared, positions(noise.noise_of(self.spec).tables), strict=True)
+            bins = zip(self.spec.declared_axes, positions(noise.noise_of(self.spec).tables), strict=True)
             keys = [labelled(each, (*all_labels(axis), ANY)) for axis, each in bins]
             return pa.record_batch([*keys, integer_array(drawn)], schema=schema)
 
@@ -128,7 +128,7 @@ class Tables(Result):
                 more["rho"] = to_float(noise.residuals_of(self.spec).rho, round_up=True)
         return {
             **self.cells.facts(),
-            "intervals": "simultaneous" if self.spec.levelled else "each",
+            "intervals": "simultaneous" if self.spec.has_noisy_margins else "each",
             "margins": [
                 {"file": name, "by": list(margin), "rows": counts.bins, "rows_shown": int(counts.visible.sum())}
                 for name, counts, margin in self._all[1:]

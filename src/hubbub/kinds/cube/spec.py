@@ -63,7 +63,7 @@ class Cube(Spec):
     public_number: int | None = None  # of people, where it is public and enforced
 
     @property
-    def levelled(self) -> bool:
+    def has_noisy_margins(self) -> bool:
         """Whether every table has noise of its own."""
         return self.cells.channel.plain_noise is not None
 
@@ -88,16 +88,16 @@ class Cube(Spec):
         return self.cells.axes
 
     @property
-    def declared(self) -> tuple[Declared, ...]:
+    def declared_axes(self) -> tuple[Declared, ...]:
         """The columns, where the bins of all are declared."""
         return tuple(axis for axis in self.axes if not isinstance(axis, Discovered))
 
     @property
     def shape(self) -> tuple[int, ...]:
         """How many bins each column has, where all are declared."""
-        return tuple(map(size, self.declared))
+        return tuple(map(size, self.declared_axes))
 
-    def within(self, margin: Margin, channel: Channel | None = None) -> Histogram:
+    def margin_histogram(self, margin: Margin, channel: Channel | None = None) -> Histogram:
         """A margin as the histogram that it would be by itself."""
         axes = tuple(axis for axis in self.axes if axis.column in margin)
         return replace(self.cells, axes=axes, channel=channel or self.cells.channel)
@@ -111,9 +111,11 @@ class Cube(Spec):
     def tables(self) -> tuple[Histogram, ...]:
         """With noise at every level: the cells and the margins, each with its share where it has one of its own."""
         if self.gaussian:
-            return tuple(map(self.within, self.every_margin))
+            return tuple(map(self.margin_histogram, self.every_margin))
         shares = map(Geometric, self.shares)
-        return tuple(self.within(names, share) for names, share in zip(self.every_margin, shares, strict=True))
+        return tuple(
+            self.margin_histogram(names, share) for names, share in zip(self.every_margin, shares, strict=True)
+        )
 
     @property
     def levels(self) -> tuple[frozenset[int], ...]:
@@ -124,7 +126,7 @@ class Cube(Spec):
     @property
     def sizes(self) -> tuple[int, ...]:
         """The numbers in each table, where all bins are declared."""
-        return tuple(_size(self.within(margin).axes) for margin in self.every_margin)
+        return tuple(_size(self.margin_histogram(margin).axes) for margin in self.every_margin)
 
     @property
     def reaches(self) -> tuple[int, ...]:
@@ -161,7 +163,7 @@ class Cube(Spec):
         """Guarantee: each is a theorem applied to the one before, or the call is refused."""
         if self.gaussian:
             return (noise.gaussian_promise(self),)
-        return _promises_of_shares(self) if self.levelled else self.cells.promises()
+        return _promises_of_shares(self) if self.has_noisy_margins else self.cells.promises()
 
     def table_promises(self) -> tuple[Derivation, ...]:
         """Guarantee: that of the cells, or of all tables with their noise, whatever was declared about collecting."""
@@ -169,10 +171,10 @@ class Cube(Spec):
 
     def composition(self) -> CompositionInfo:
         found = self.cells.composition()
-        return replace(found, partition=None, exact_crowds=False, noises=()) if self.levelled else found
+        return replace(found, partition=None, exact_crowds=False, noises=()) if self.has_noisy_margins else found
 
     def checks(self) -> Iterator[Check]:
-        return noise.checks(self) if self.levelled else self.cells.checks()
+        return noise.checks(self) if self.has_noisy_margins else self.cells.checks()
 
     def unverified_fields(self) -> tuple[str, ...]:
         return self.cells.unverified_fields()
@@ -220,7 +222,7 @@ def _size(axes: tuple[Axis, ...]) -> int:
 
 def check_levels(cells: Histogram) -> None:
     """Refuse noise at every level where bins are found, or too many."""
-    if cells.discovered:
+    if cells.has_found_bins:
         raise WrongUse(
             "noise at every level needs declared bins, like department=Police,Fire,other or age:0..100:10; declare "
             "them, or use `crowd`"
@@ -258,7 +260,7 @@ def read(given: Mapping[str, Any]) -> Cube:
 def is_possible(cells: Histogram) -> bool:
     """Whether a cube can have such cells."""
     unit, noisy = cells.unit, cells.channel.plain_noise is not None
-    everybody = cells.sample is None and cells.collected is None and not cells.discovered
+    everybody = cells.sample is None and cells.collected is None and not cells.has_found_bins
     once = (unit.distinct is None and not unit.expected_rows) if not unit.counts_rows else noisy and everybody
     return once and not cells.scale_up and not cells.lowered and _adds_up(cells.channel) and len(cells.axes) > 1
 

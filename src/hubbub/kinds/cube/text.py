@@ -87,8 +87,8 @@ def _method(spec: Cube) -> str:
 def intervals(spec: Cube) -> str:
     """What an interval means: of each number by itself, or of all at once."""
     percent = to_text(100 * spec.cells.coverage)
-    whom = histogram_text.counted(spec.cells).removeprefix("the ")
-    if spec.levelled:
+    whom = histogram_text.counted_noun(spec.cells).removeprefix("the ")
+    if spec.has_noisy_margins:
         return (
             f"All intervals of all tables together hold the true numbers of {whom}, with a chance of at least "
             f"{percent} %: no number{'' if spec.gaussian else ' as it was drawn'} is off by more than "
@@ -151,7 +151,7 @@ def _remarks(spec: Cube) -> tuple[str, ...]:
             f"than {max(spec.reaches):,}, all at once. The file residuals has what was drawn; every table "
             "follows from it, and all of them add up"
         )
-    elif spec.levelled:
+    elif spec.has_noisy_margins:
         found.append(
             "the column fitted is made from all tables by least squares and adds up from table to table; it is "
             "worked out from what was published, so it tells nothing more about anybody"

@@ -48,7 +48,7 @@ class Chosen:
     mark: Mark = Mark.BAR
 
 
-def chosen(counts: Counts) -> Chosen:
+def choose_bins(counts: Counts) -> Chosen:
     """One axis, or two with the second in panels, as they are declared; else the largest numbers, one below the other.
 
     An axis of ranges or dates has an order that the eye follows, so its bars stand upright and there may be many.
@@ -121,7 +121,7 @@ def bars(counts: Counts) -> Bars | None:
     total = int(counts.visible.sum())
     if not total:
         return None
-    drawn = chosen(counts)
+    drawn = choose_bins(counts)
     found = _bars(counts, drawn)
     shown = sum(bar.value is not None for bar in found)
     axis = None if drawn.along is None else counts.axes[drawn.along]
@@ -144,7 +144,7 @@ def _heat(counts: Counts) -> Heat | None:
         return None
     places = np.arange(counts.bins)
     keys = [tuple(map(label_in_words, axes, names)) for names in counts.labels(places)]
-    met = [_met(axis, [key[i] for key in keys]) for i, axis in enumerate(axes)]
+    met = [_labels_along(axis, [key[i] for key in keys]) for i, axis in enumerate(axes)]
     across = min((1, 0), key=lambda i: len(met[i]))
     rows, columns = met[1 - across], met[across]
     if not 1 < len(columns) <= ACROSS or not 1 < len(rows) <= DOWN:
@@ -176,7 +176,7 @@ def _is_hidden(cell: Cell | None) -> bool:
     return cell is None or cell.value is None
 
 
-def _met(axis: Axis, found: list[str]) -> list[str]:
+def _labels_along(axis: Axis, found: list[str]) -> list[str]:
     """The labels of a side: all that are declared, in their order; else those that were found."""
     if not isinstance(axis, Discovered):
         return [label_in_words(axis, label) for label in all_labels(axis)] if size(axis) <= DOWN else found
@@ -228,4 +228,4 @@ def _bar(spec: Histogram) -> str:
         whom = describe_estimand(spec, of_interval(spec)).removeprefix("the ")
         return f"Estimated number of {whom}: the published count of the sample, divided by {to_text(spec.sample)}"
     below = ", never below 0" if has_estimates(spec) else ""
-    return f"Published number of {histogram_text.counted(spec).removeprefix('the ')}{below}"
+    return f"Published number of {histogram_text.counted_noun(spec).removeprefix('the ')}{below}"

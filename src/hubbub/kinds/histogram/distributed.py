@@ -34,8 +34,8 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.kinds.count_tables import ask_counts
 from hubbub.kinds.histogram import wire
 from hubbub.kinds.histogram.estimands import has_estimates
-from hubbub.kinds.histogram.parts import cut, published_part
-from hubbub.kinds.histogram.result import Line, disjoint_counts, facts, first_sentences, is_exact, lined, schema
+from hubbub.kinds.histogram.parts import cut_bins, publish_part
+from hubbub.kinds.histogram.result import Line, disjoint_counts, facts, first_sentences, is_exact, schema, tabulate
 from hubbub.noise.source import BlockKeys, Source, SystemSource
 from hubbub.protocol.result import DisplayTable, Result, Sheet, Write
 from hubbub.runtime.frozen import dataclass
@@ -55,13 +55,13 @@ _KEPT: Final = 1000  # rows in memory, for the report
 _NOT_YET: Final = "the machines of the cluster write this release when it is saved; call save first, and read its files"
 
 
-def prepared(spec: Histogram, engine: Engine, source: Source) -> Spread:
+def prepare_parts(spec: Histogram, engine: Engine, source: Source) -> Spread:
     """Ask what has to be known before anything is published, and draw the secret; nothing is counted yet."""
     remote_count: Callable[[CountQuery, Source], RemoteCounts] | None = getattr(engine, "remote_count", None)
     if remote_count is None:
         raise WrongUse("only Spark can write a release in parts; leave out `parts`, or open the table with Spark")
     counts = remote_count(ask_counts(spec.axes, spec.unit), source)
-    return Spread(spec, cut(spec), counts, BlockKeys(source))
+    return Spread(spec, cut_bins(spec), counts, BlockKeys(source))
 
 
 @dataclass(slots=True, eq=False)
@@ -100,7 +100,7 @@ class Spread(Result):
         _check(kept, self.cut.parts, work)
         for report in kept:
             os.replace(work / report.name, home / manifest.part_name(report.part))
-        _removed(work)
+        _remove_attempts(work)
         self.done, self.homes = kept, (home, hidden.parent / manifest.FOLDER)
         self.head = tuple(self._first(_KEPT))
         return tuple(Part(manifest.part_name(report.part), report.sha256, report.rows) for report in kept)
@@ -127,7 +127,7 @@ class Spread(Result):
 
     def display(self, first: int) -> DisplayTable:
         self._reports()
-        return lined(self.spec, self.head[:first], {line.status for line in self.head})
+        return tabulate(self.spec, self.head[:first], {line.status for line in self.head})
 
     @property
     def exact(self) -> bool:
@@ -181,7 +181,7 @@ def _check(reports: Sequence[Report], parts: int, work: Path) -> None:
         raise Refused("the cluster did not write each part of the release once; try again")
 
 
-def _removed(work: Path) -> None:
+def _remove_attempts(work: Path) -> None:
     """Remove what other attempts left; one that was given up may still be writing there for a moment."""
     for patience in (0.1, 0.5, 2.0):
         with suppress(OSError):
@@ -224,7 +224,7 @@ def write_part(
 
     def batches() -> Iterator[pa.RecordBatch]:
         nonlocal visible, rows
-        for some in published_part(spec, cut, keys, part, counted):
+        for some in publish_part(spec, cut, keys, part, counted):
             visible, rows = visible + int(some.visible.sum()), rows + some.bins
             yield from some.batches()
 

@@ -118,5 +118,5 @@ def published_intervals(spec: Histogram, published: Published) -> tuple[NDArray[
     else:
         from hubbub.tables.estimation import population_intervals
 
-        low, high = population_intervals(spec.channel, published, spec.sample, spec.coverage, found=spec.discovered)
-    return (np.maximum(low, 1) if spec.discovered else low), high
+        low, high = population_intervals(spec.channel, published, spec.sample, spec.coverage, found=spec.has_found_bins)
+    return (np.maximum(low, 1) if spec.has_found_bins else low), high

@@ -57,7 +57,7 @@ def load(spec: Histogram, files: Files, more: Columns = ()) -> Measurement:
     being published for some number of people. Otherwise the file is refused.
     """
     described = pa.schema([*schema(spec), *(pa.field(*each) for each in more)])
-    keys = keys_of(spec) if spec.discovered or is_sparse(spec) else []
+    keys = keys_of(spec) if spec.has_found_bins or is_sparse(spec) else []
     table = files.table("release", described, [*keys, counted_column(spec), STATUS])
     total = declared_size(spec.axes)
     if not keys and table.num_rows != total:
@@ -76,12 +76,12 @@ def load_parts(spec: Histogram, files: Sequence[Path], rows: Sequence[int]) -> I
     Guarantee: where all bins are listed, each part has those that the cut gives it, in order; of a sparse release, each
     bin is in the part that its code says; and of bins that were found none is in two parts.
     """
-    from hubbub.kinds.histogram.parts import Block, cut
+    from hubbub.kinds.histogram.parts import Block, cut_bins
     from hubbub.tables.parts import Found, Listed, Sparse
 
     if not files or len(files) > (declared_size(spec.axes) or len(files)):
         raise CheckFailed("it has more parts than bins, or none")
-    how = cut(replace(spec, parts=len(files)))  # in how many the release was cut, its description does not say
+    how = cut_bins(replace(spec, parts=len(files)))  # in how many the release was cut, its description does not say
     if len(files) != how.parts:
         raise CheckFailed("its bins are in other parts, or in two of them")
     seen: set[tuple[str | None, ...]] = set()
@@ -126,7 +126,7 @@ def _outcomes(spec: Histogram, table: pa.Table) -> Published:
     values, missing = numbers(counts)
     if not np.array_equal(hidden, missing):
         raise CheckFailed("a bin is shown where it says that it is hidden, or the other way round")
-    if hidden.any() and (spec.discovered or is_sparse(spec)):
+    if hidden.any() and (spec.has_found_bins or is_sparse(spec)):
         raise CheckFailed("a bin is listed that is hidden")
     _check_possible(spec.channel, values, which, names)
     return Published(values, which.astype(np.intp), tuple(names))

@@ -61,14 +61,14 @@ class Bins:
     def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         total = declared_size(self.spec.axes)
         if total is None:
-            return self._found(exact, source)
+            return self._draw_found_bins(exact, source)
         if is_sparse(self.spec):
-            return self._sparse(exact, total, source)
+            return self._draw_sparse_bins(exact, total, source)
         return in_columns(
             self.schema, through(self.spec, sample_people(self.spec, every_bin(exact, total), source), source)
         )
 
-    def _found(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
+    def _draw_found_bins(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         """Of bins that were found in the data, those that show a number."""
         counts = sample_people(self.spec, exact.counts, source)
         # Bins are those found in the sample: one that nobody of the sample is in must not reach the channel.
@@ -83,7 +83,7 @@ class Bins:
         found = tuple([labels[i] for i in order.tolist()] for labels in found)
         return in_columns(self.schema, published.at(visible[order]), exact.codes[keep[order]], found)
 
-    def _sparse(self, exact: ExactCounts, total: int, source: Source) -> pa.RecordBatch:
+    def _draw_sparse_bins(self, exact: ExactCounts, total: int, source: Source) -> pa.RecordBatch:
         """Of a domain too big to list, the bins that show a number.
 
         Guarantee: that of :func:`hubbub.kinds.histogram.sparse.visible_bins`. A bin that the secret sample leaves empty

@@ -38,7 +38,7 @@ from hubbub.tables.parts import Cut, Found, Listed, Sparse
 BLOCK: Final = 1 << 20  # bins
 
 
-def cut(spec: Histogram) -> Cut:
+def cut_bins(spec: Histogram) -> Cut:
     """How the bins of a release in parts are cut; there are fewer parts if there are fewer bins."""
     total, parts = declared_size(spec.axes), spec.parts
     assert parts is not None
@@ -47,7 +47,7 @@ def cut(spec: Histogram) -> Cut:
     return Sparse(total, min(parts, total)) if is_sparse(spec) else Listed(total, -(-total // parts))
 
 
-def published_part(spec: Histogram, cut: Cut, keys: BlockKeys, part: int, counted: ExactCounts) -> Iterator[Counts]:
+def publish_part(spec: Histogram, cut: Cut, keys: BlockKeys, part: int, counted: ExactCounts) -> Iterator[Counts]:
     """What a part publishes, some of its bins at a time; `counted` has those of its bins that are not empty.
 
     Guarantee: over the parts of a cut, each bin goes through the channel once, after the secret sample if there is one,
@@ -60,9 +60,9 @@ def published_part(spec: Histogram, cut: Cut, keys: BlockKeys, part: int, counte
     """
     match cut:
         case Listed():
-            yield from _listed(spec, cut, keys, part, counted)
+            yield from _publish_listed(spec, cut, keys, part, counted)
         case Sparse():
-            yield _sparse(spec, cut, keys, part, counted)
+            yield _publish_sparse(spec, cut, keys, part, counted)
         case Found():
             source, order = keys.stream(part), in_order(counted.codes, counted.found)
             found = tuple([labels[i] for i in order.tolist()] for labels in counted.found)
@@ -70,7 +70,7 @@ def published_part(spec: Histogram, cut: Cut, keys: BlockKeys, part: int, counte
             yield present(spec, Measurement(cells=release(Bins(spec), exact, source)))
 
 
-def _listed(spec: Histogram, cut: Listed, keys: BlockKeys, part: int, counted: ExactCounts) -> Iterator[Counts]:
+def _publish_listed(spec: Histogram, cut: Listed, keys: BlockKeys, part: int, counted: ExactCounts) -> Iterator[Counts]:
     start = part * cut.width
     counts = np.zeros(min(cut.width, cut.total - start), dtype=np.int64)
     counts[counted.codes - start] = counted.counts
@@ -82,7 +82,7 @@ def _listed(spec: Histogram, cut: Listed, keys: BlockKeys, part: int, counted: E
         yield present(spec, Measurement(cells=release(Block(spec), exact, keys.stream(part, block))))
 
 
-def _sparse(spec: Histogram, cut: Sparse, keys: BlockKeys, part: int, counted: ExactCounts) -> Counts:
+def _publish_sparse(spec: Histogram, cut: Sparse, keys: BlockKeys, part: int, counted: ExactCounts) -> Counts:
     order = np.argsort(counted.codes)
     exact = ExactCounts(counted.codes[order], counted.counts[order])
     _once(bool((np.diff(exact.codes // cut.parts) > 0).all()))

@@ -73,11 +73,11 @@ def promises(spec: Histogram) -> tuple[Derivation, ...]:
     if spec.unit.counts_rows:
         return (_several_rows(of_one_row(spec), spec),)
     if spec.unit.distinct is not None:
-        return (_several_bins(_differential(own, spec) or own, spec, spec.unit.distinct), *_concentrated(own, spec))
-    return (*following(own, _crowds(own), _differential(own, spec), spec), *_concentrated(own, spec))
+        return (_several_bins(_differential(own, spec) or own, spec, spec.unit.distinct), *_zcdp_of_noise(own, spec))
+    return (*following(own, _crowds(own), _differential(own, spec), spec), *_zcdp_of_noise(own, spec))
 
 
-def _concentrated(own: Derivation, spec: Histogram) -> tuple[Derivation, ...]:
+def _zcdp_of_noise(own: Derivation, spec: Histogram) -> tuple[Derivation, ...]:
     """zCDP beside it, where the noise is Gaussian and everybody is counted."""
     noise = spec.channel.gaussian_noise(spec.unit.distinct or 1)
     if noise is None or spec.sample is not None:
@@ -115,12 +115,12 @@ def following(
             of_laws = sampled_delta(spec.channel, spec.sample) if whole else None
             of_warped = sampled_warped_curve(spec.channel, spec.sample) if whole else None
             found = [on_a_sample(own, spec.sample, of_laws=of_laws, of_warped=of_warped)]
-        found += map(of_people, _sampled(crowds, bounded or own, spec.sample, spec.at_delta, unmarked))
+        found += map(of_people, _promises_of_sample(crowds, bounded or own, spec.sample, spec.at_delta, unmarked))
     elif bounded is not None:
         found.append(of_people(bounded))
     if spec.collected is not None:
         population = People(whose=Whose.POPULATION, person=spec.unit.person)
-        derivations = _collected(own, crowds, bounded or own, spec.collected, spec.at_delta, unmarked)
+        derivations = _promises_if_collected(own, crowds, bounded or own, spec.collected, spec.at_delta, unmarked)
         found += [replace(of_people(step), people=population) for step in derivations]
     return tuple(found)
 
@@ -148,11 +148,11 @@ def _own(spec: Histogram) -> Derivation:
 
     crowds = not isinstance(spec.channel.claim, DifferentialPrivacy)
     assumptions = (
-        FOUND_PARTITION if spec.discovered else PARTITION,
+        FOUND_PARTITION if spec.has_found_bins else PARTITION,
         *(rule(axis) for axis in spec.axes),
         spec.unit.assumption,
         *((KEPT_ROWS,) if spec.unit.one_row_per_person and crowds else ()),
-        *(() if spec.discovered else (sparse.NOT_LISTED if sparse.is_sparse(spec) else EVERY_BIN,)),
+        *(() if spec.has_found_bins else (sparse.NOT_LISTED if sparse.is_sparse(spec) else EVERY_BIN,)),
     )
     own = state_promise(
         spec.channel.claim,
@@ -161,7 +161,7 @@ def _own(spec: Histogram) -> Derivation:
         assumptions=assumptions,
         people=spec.unit.crowds if crowds else spec.unit.people,
     )
-    return with_found_bins(own, discovery_cost(spec.channel)) if spec.discovered else own
+    return with_found_bins(own, discovery_cost(spec.channel)) if spec.has_found_bins else own
 
 
 def _text(value: object) -> str:
@@ -224,7 +224,7 @@ def _several_rows(own: Derivation, spec: Histogram) -> Derivation:
 
     Guarantee: as :func:`several_rows`, or it is refused.
     """
-    if spec.sample is not None or spec.collected is not None or spec.discovered or spec.scale_up:
+    if spec.sample is not None or spec.collected is not None or spec.has_found_bins or spec.scale_up:
         raise Refused("several rows of a person go with declared bins and everybody in them; leave out the rest")
     claim = own.conclusion
     flat = _is_flat(spec.channel) or isinstance(spec.channel.claim, DifferentialPrivacy)
@@ -301,7 +301,7 @@ def _differential(own: Derivation, spec: Histogram) -> Derivation | None:
 
     top = claim.curve.limit
     proof = next((each for each in spec.channel.proofs if not each.delta and each.curve.limit <= top), None)
-    if claim.delta and proof is None and not spec.discovered and (delta := top_delta(spec.channel)) is not None:
+    if claim.delta and proof is None and not spec.has_found_bins and (delta := top_delta(spec.channel)) is not None:
         return own.then(
             Theorem("channel.top", "the loss of the whole channel, at the delta of its laws", HERE),
             DifferentialPrivacy(epsilon=top, delta=delta),
@@ -314,7 +314,7 @@ def _differential(own: Derivation, spec: Histogram) -> Derivation | None:
         DifferentialPrivacy(epsilon=proof.curve.limit),
         numbers=(("because_out", proof.reason), *texts(epsilon_out=proof.curve.limit)),
     )
-    return with_found_bins(pure, discovery_cost(spec.channel)) if spec.discovered else pure
+    return with_found_bins(pure, discovery_cost(spec.channel)) if spec.has_found_bins else pure
 
 
 def _crowds(own: Derivation) -> Derivation | None:
@@ -327,7 +327,7 @@ def _crowds(own: Derivation) -> Derivation | None:
     return None
 
 
-def _sampled(
+def _promises_of_sample(
     crowds: Derivation | None, bounded: Derivation, p: Fraction, at_delta: Fraction, unmarked: bool
 ) -> list[Derivation]:
     from hubbub.channels.sampled import distributional, sampled_crowd_blending, sampled_differential
@@ -347,7 +347,7 @@ def _sampled(
     return list(sampled_differential(bounded, p))
 
 
-def _collected(
+def _promises_if_collected(
     own: Derivation, crowds: Derivation | None, bounded: Derivation, how: Collected, at_delta: Fraction, unmarked: bool
 ) -> list[Derivation]:
     from hubbub.channels.sampled import collected_crowd_blending, distributional, sampled_differential

@@ -77,7 +77,7 @@ def histogram(
             )
         made = Made(_with_noise(noise or "auto", whole_epsilon, whole_delta, who.distinct or 1))
     elif delta is not None and channel is None:
-        made = _found(crowd, epsilon, delta, outlier, show_above)
+        made = _threshold_for_found_bins(crowd, epsilon, delta, outlier, show_above)
     else:
         own = dict(options or {}) | ({} if delta is None else {"delta": delta})
         made = _by_intent(crowd, epsilon, outlier, show_above, channel, own)
@@ -148,7 +148,7 @@ def _parts(given: int | str) -> int:
     return parts
 
 
-def _found(
+def _threshold_for_found_bins(
     crowd: Exact | None,
     epsilon: Exact | None,
     delta: Exact,

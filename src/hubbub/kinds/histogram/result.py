@@ -164,7 +164,7 @@ class Counts(Result):
         for i, texts in enumerate(self.labels(np.arange(min(self.bins, first)))):
             value, tag = self.published.outcome(i)
             rows.append(Line(texts, value, self.estimate(i), *self.ends(i), histogram_text.status(tag)))
-        return lined(self.spec, rows, map(histogram_text.status, self.published.names))
+        return tabulate(self.spec, rows, map(histogram_text.status, self.published.names))
 
     def disjoint_counts(self) -> str | None:
         return disjoint_counts(self.spec)
@@ -260,7 +260,7 @@ def hidden_sentence(spec: Histogram, visible: int) -> str:
     return f"{sentence} A hidden bin may well be empty: its interval says how many people there can be."
 
 
-def lined(spec: Histogram, rows: Sequence[Line], statuses: Iterable[str]) -> DisplayTable:
+def tabulate(spec: Histogram, rows: Sequence[Line], statuses: Iterable[str]) -> DisplayTable:
     """Rows to read; `statuses` are all that a bin can have. Nothing is read as below 0; the file has what was drawn."""
     beside = spec.scale_up
     tagged = any(text != "shown" and not text.startswith(SUPPRESSED) for text in statuses)

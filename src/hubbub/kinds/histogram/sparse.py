@@ -58,7 +58,7 @@ def check(axes: Sequence[Axis], channel: Channel, *, spread: bool = False) -> No
             f"are hardly ever shown, but this channel says something about each; {further}declare coarser bins, or "
             "hide small numbers (`crowd=20`, or `outlier=CURVE` with `show_above=T`)"
         )
-    by_chance = expected(empty, total)
+    by_chance = expected_visible(empty, total)
     if by_chance > most:
         raise WrongUse(
             f"of the {total:,} declared bins about {by_chance:,} would show a number though they are empty, and at "
@@ -72,7 +72,7 @@ def check_parts(axes: Sequence[Axis], channel: Channel, parts: int) -> None:
     if total is None:
         return
     empty = channel.empty_bins() if total > bins.MOST_BINS else None
-    rows = total if empty is None else expected(empty, total)
+    rows = total if empty is None else expected_visible(empty, total)
     least = -(-rows // bins.MOST_BINS)
     if parts < least:
         raise WrongUse(
@@ -81,7 +81,7 @@ def check_parts(axes: Sequence[Axis], channel: Channel, parts: int) -> None:
         )
 
 
-def expected(empty: EmptyBins, total: int) -> int:
+def expected_visible(empty: EmptyBins, total: int) -> int:
     """How many bins would be tried if all were empty, in the mean; rounded up."""
     return -int(-upper(empty.chance()) * total // 1)
 

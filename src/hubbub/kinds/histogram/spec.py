@@ -55,7 +55,7 @@ class Histogram(Spec):
     parts: int | None = None  # in how many the machines of a cluster write it; no promise rests on it
 
     @property
-    def discovered(self) -> bool:
+    def has_found_bins(self) -> bool:
         return any(isinstance(axis, Discovered) for axis in self.axes)
 
     @property
@@ -148,7 +148,7 @@ class Histogram(Spec):
         bins = declared_size(self.axes) or 0
         if sparse.is_sparse(self):
             empty = self.channel.empty_bins()
-            bins = 0 if empty is None else sparse.expected(empty, bins)
+            bins = 0 if empty is None else sparse.expected_visible(empty, bins)
         if self.parts is not None:
             return (1 << 20) + _BYTES_IN_PARQUET * bins
         return (1 << 20) + _BYTES_PER_BIN * min(bins, MOST_BINS)
@@ -162,7 +162,7 @@ class Histogram(Spec):
     def prepare(self, data: Engine, source: Source) -> Deferred:
         from hubbub.kinds.histogram import distributed as spread
 
-        return spread.prepared(self, data, source)
+        return spread.prepare_parts(self, data, source)
 
     promises = promises.promises
     describe = text.describe

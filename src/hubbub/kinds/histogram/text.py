@@ -45,7 +45,7 @@ def describe(spec: Histogram) -> Description:
         entry=f"histogram by {', '.join(axis.column for axis in spec.axes)}{sampled}",
         person=spec.unit.describe,
         sampling=sampling(spec),
-        counts=counted(spec),
+        counts=counted_noun(spec),
         intervals=interval_sentence(spec),
         headline=_headline(spec, columns, scaled),
         interval_headline=interval_headline(spec),
@@ -57,7 +57,7 @@ def describe(spec: Histogram) -> Description:
 
 def _hidden(spec: Histogram) -> str:
     """Which groups are not shown, where nobody said a size: of bins that are found by noise above a threshold."""
-    if not spec.discovered or "k" in parameters(spec.channel):
+    if not spec.has_found_bins or "k" in parameters(spec.channel):
         return ""
     return describe_hidden_groups(spec.channel, "rows" if spec.unit.counts_rows else "people")
 
@@ -146,7 +146,7 @@ def everybody(axes: Sequence[Axis]) -> str:
     return f"everybody in the table{' who is in a bin' if unlisted.leaves_out(axes) else ''}"
 
 
-def counted(spec: Histogram) -> str:
+def counted_noun(spec: Histogram) -> str:
     """Whom the published numbers count."""
     return describe_estimand(spec, of_number(spec))
 
@@ -158,7 +158,7 @@ def interval_sentence(spec: Histogram) -> str:
     if not hides(spec.channel):
         return f"The interval of a bin holds {what}, with a chance of at least {percent} %{shorter(spec.unit)}"
     sentence = f"Of a bin that shows a number, the interval holds {what}, with a chance of at least {percent} %{shorter(spec.unit)}"
-    if spec.discovered:
+    if spec.has_found_bins:
         return sentence
     return (
         f"{sentence}; of a hidden bin it says something else: a bin with more than that would be hidden with a chance of "
@@ -168,7 +168,7 @@ def interval_sentence(spec: Histogram) -> str:
 
 def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
     """The notes below the table of numbers."""
-    sentences = [f"The numbers count {counted(spec)}."]
+    sentences = [f"The numbers count {counted_noun(spec)}."]
     if exact:
         sentences.append("Where one is shown, it is exact.")
     if not exact or spec.unit.expected_rows:
@@ -176,7 +176,7 @@ def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
     if spec.unit.counts_rows:
         sentences += _of_rows(spec)
     elif spec.unit.distinct is not None:
-        sentences.append(_shared(spec, spec.unit.distinct))
+        sentences.append(_epsilon_sentence(spec, spec.unit.distinct))
         if not spec.every_bin_kept:
             sentences.append(_left_out(spec, spec.unit.distinct))
     if spec.unit.chooses and not spec.every_bin_kept:
@@ -188,7 +188,7 @@ def notes(spec: Histogram, *, exact: bool) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def _shared(spec: Histogram, most: int) -> str:
+def _epsilon_sentence(spec: Histogram, most: int) -> str:
     """What all bins of a person lose together, and what noise each has for that."""
     joint = spec.channel.several_bins(most)
     if joint is not None:

@@ -20,7 +20,7 @@ _WEST_EAST: Final = ("lon", "lng", "long", "longitude", "pickup_longitude", "dro
 _SOUTH_NORTH: Final = ("lat", "latitude", "pickup_latitude", "dropoff_latitude")
 
 
-def drawn(points: PublishedPoints) -> Drawing | None:
+def draw_points(points: PublishedPoints) -> Drawing | None:
     """The picture, or None where no point is in the box. It is made from what is published alone."""
     space = points.spec.space
     inside = np.ones(len(points), dtype=bool)
@@ -35,7 +35,7 @@ def drawn(points: PublishedPoints) -> Drawing | None:
     cells = [axis.steps // many for axis, many in zip(space.axes, space.per_cell, strict=True)]
     if len(space.axes) == 1:
         return _bars(points, inside, cells[0], beyond)
-    merged = [_merged(many) for many in cells[:2]]
+    merged = [_cells_per_square(many) for many in cells[:2]]
     sides = [many * factor for many, factor in zip(space.per_cell, merged, strict=False)]
     across, up = (ceil(many / factor) for many, factor in zip(cells, merged, strict=False))
     column, row = (at[inside] // side for at, side in zip(points.positions, sides, strict=False))
@@ -65,7 +65,7 @@ def drawn(points: PublishedPoints) -> Drawing | None:
     )
 
 
-def _merged(cells: int) -> int:
+def _cells_per_square(cells: int) -> int:
     """How many cells make the side of a square: enough, and so that the last square is whole if that can be."""
     least = ceil(cells / _ACROSS)
     return next((many for many in range(least, 2 * least + 1) if cells % many == 0), least)

@@ -42,7 +42,7 @@ class Moves:
 
     def draw(self, exact: ExactCounts, source: Source) -> pa.RecordBatch:
         order = np.argsort(exact.codes)
-        return in_columns(self, moved(self.spec, exact.codes[order], exact.counts[order], source))
+        return in_columns(self, move_points(self.spec, exact.codes[order], exact.counts[order], source))
 
 
 def in_columns(mechanism: Moves, positions: Sequence[Positions]) -> pa.RecordBatch:
@@ -70,7 +70,7 @@ def present(spec: NoisyPoints, measurement: Measurement) -> PublishedPoints:
     return PublishedPoints(spec, tuple(at[order] for at in positions), beyond)
 
 
-def moved(
+def move_points(
     spec: NoisyPoints, codes: NDArray[np.int64], counts: NDArray[np.int64], source: Source
 ) -> tuple[Positions, ...]:
     """Where the points are after they moved, in the order of that, from how many people are at each position."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hubbub.kinds.points import chart, text
 from hubbub.kinds.points.space import Positions
-from hubbub.kinds.points.utility import each_within, mean_within, missed, paper_missed, reach
+from hubbub.kinds.points.utility import chance_missed, each_within, mean_within, paper_chance_missed, reach
 from hubbub.numeric.exact import to_float, to_text
 from hubbub.numeric.format import join_words
 from hubbub.protocol.drawing import Drawing
@@ -72,13 +72,13 @@ class PublishedPoints(Result):
         """The points, a column after the other."""
         return tuple(self.spec.space.coordinates(i, at) for i, at in enumerate(self.positions))
 
-    def missed(self, distance: Fraction) -> Fraction:
+    def chance_missed(self, distance: Fraction) -> Fraction:
         """A bound on the chance that some point is further from its own than that, in L1: the beta of Proposition 11.
 
         Every function that changes by at most K when each point moves by at most `distance` is then right to K, except
         with this chance, compared with the same function of the points that were not deleted.
         """
-        return missed(self.spec, len(self), distance)
+        return chance_missed(self.spec, len(self), distance)
 
     def sheets(self) -> tuple[Sheet, ...]:
         described = schema(self.spec)
@@ -164,8 +164,8 @@ class PublishedPoints(Result):
     def _smooth(self, distance: Fraction) -> dict[str, object]:
         return {
             "distance": to_text(distance),
-            "missed": to_float(self.missed(distance), round_up=True),
-            "missed_by_the_paper": to_float(paper_missed(self.spec, len(self), distance), round_up=True),
+            "missed": to_float(self.chance_missed(distance), round_up=True),
+            "missed_by_the_paper": to_float(paper_chance_missed(self.spec, len(self), distance), round_up=True),
         }
 
     def sentences(self) -> tuple[str, ...]:
@@ -188,7 +188,7 @@ class PublishedPoints(Result):
                 *self._mean_sentences(),
             ]
         if spec.within is not None:
-            sure = floor((1 - self.missed(spec.within)) * 10_000) / 10_000
+            sure = floor((1 - self.chance_missed(spec.within)) * 10_000) / 10_000
             sentences.append(
                 f"A function that changes by at most K when every point moves by at most {to_text(spec.within)} in all "
                 f"(L1) is right to K with a chance of at least {sure:.4f}."
@@ -223,11 +223,11 @@ class PublishedPoints(Result):
         first = min(first, len(self))
         columns = [self.spec.space.coordinates(i, at[:first]).tolist() for i, at in enumerate(self.positions)]
         rows = tuple(((), tuple(map(repr, row)), False) for row in zip(*columns, strict=True))
-        notes = (f"Each row is a person, {text.put(self.spec)}; rows are in the order of these numbers.",)
+        notes = (f"Each row is a person, {text.where_points_are(self.spec)}; rows are in the order of these numbers.",)
         return DisplayTable((), tuple(key_columns(self.spec.space.axes)), rows, notes, folded=True)
 
     def drawing(self) -> Drawing | None:
-        return chart.drawn(self)
+        return chart.draw_points(self)
 
 
 def _number(value: Fraction, step: Fraction, *, up: bool = True) -> str:

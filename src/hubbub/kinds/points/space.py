@@ -56,7 +56,7 @@ class Space:
             name = axis.column
             if axis.step <= 0 or many < 1 or axis.steps < 1 or axis.steps % many:
                 raise WrongUse(f"the box of {name} must be a whole number of cells, and a cell of steps; check them")
-            first, unit, denominator = _scaled(axis)
+            first, unit, denominator = _in_lowest_terms(axis)
             if abs(first) + unit * axis.steps >= _EXACT or denominator >= _EXACT:
                 raise WrongUse(
                     f"the lattice of {name} is finer than a floating-point number can tell; declare a coarser one"
@@ -114,20 +114,20 @@ class Space:
 
     def coordinates(self, column: int, positions: Positions) -> NDArray[np.float64]:
         """The middles of positions, also of those outside the box, as the nearest floating-point numbers."""
-        first, unit, denominator = _scaled(self.axes[column])
+        first, unit, denominator = _in_lowest_terms(self.axes[column])
         most = ((1 << 62) - abs(first)) // unit  # no noise reaches so far: beyond it a point is put there
         at: NDArray[np.float64] = (first + unit * np.clip(positions, -most, most)) / float(denominator)
         return at
 
     def total(self, column: int, positions: Positions) -> Fraction:
         """The sum of the middles of positions, exactly."""
-        first, unit, denominator = _scaled(self.axes[column])
+        first, unit, denominator = _in_lowest_terms(self.axes[column])
         low, high = (int(part.sum()) for part in (positions & _LOW, positions >> _HALF))
         return Fraction(first * positions.size + unit * ((high << _HALF) + low), denominator)
 
     def nearest(self, column: int, values: NDArray[np.float64]) -> Positions:
         """The positions whose middles are nearest to values."""
-        first, unit, denominator = _scaled(self.axes[column])
+        first, unit, denominator = _in_lowest_terms(self.axes[column])
         with np.errstate(invalid="ignore", over="ignore"):
             return np.rint((values * denominator - first) / unit).astype(np.int64)
 
@@ -138,7 +138,7 @@ class Space:
         return axis.step / 2 + max(abs(axis.low), abs(axis.high)) / 2**48
 
 
-def _scaled(axis: Lattice) -> tuple[int, int, int]:
+def _in_lowest_terms(axis: Lattice) -> tuple[int, int, int]:
     """(a, b, q) with the middle of position i at (a + b i) / q, in lowest terms."""
     first = axis.low + axis.step / 2
     denominator = lcm(first.denominator, axis.step.denominator)

@@ -26,8 +26,8 @@ def describe(spec: NoisyPoints) -> Description:
         entry=f"points by {', '.join(spec.space.columns)}",
         person=spec.unit.describe,
         sampling="nobody: everybody in the table has a point, or is deleted",
-        counts=f"each row is one of the {kept}, {put(spec)}",
-        each=f"a coordinate of a point: each row is one of the {kept}, {put(spec)}",
+        counts=f"each row is one of the {kept}, {where_points_are(spec)}",
+        each=f"a coordinate of a point: each row is one of the {kept}, {where_points_are(spec)}",
         public=tuple(
             (
                 axis.column,
@@ -40,7 +40,7 @@ def describe(spec: NoisyPoints) -> Description:
     )
 
 
-def put(spec: NoisyPoints) -> str:
+def where_points_are(spec: NoisyPoints) -> str:
     """Where a published point is; noise may also leave one where it was."""
     return "moved by noise" if spec.space.diameter else f"at the middle of its {kept_in(spec).removesuffix('s')}"
 

@@ -48,7 +48,7 @@ def _negative_binomial_above(q: arb, columns: int, m: int) -> arb:
     return sum((comb(trials, i) * (1 - q) ** i * q ** (trials - i) for i in range(columns)), arb(0))
 
 
-def missed(spec: NoisyPoints, points: int, distance: Fraction) -> Fraction:
+def chance_missed(spec: NoisyPoints, points: int, distance: Fraction) -> Fraction:
     """A bound on the chance that one of so many points is further than `distance` from its own, in L1 over columns.
 
     Guarantee: at least the exact chance, for every table of so many points that are kept: 1 - (1 - P(S > m))^n at the
@@ -74,7 +74,7 @@ def _one_of(points: int, chance: arb) -> Fraction:
     return Fraction(1) if found >= 1 else max(rounded(found, up=True, digits=_DIGITS), Fraction(0))
 
 
-def paper_missed(spec: NoisyPoints, points: int, distance: Fraction) -> Fraction:
+def paper_chance_missed(spec: NoisyPoints, points: int, distance: Fraction) -> Fraction:
     """What Proposition 11 says about the same, with the diameter of a cell in the units of its columns."""
     space = spec.space
     d = len(space.axes)
@@ -91,7 +91,7 @@ def reach(spec: NoisyPoints, points: int, chance: Fraction) -> Fraction:
     if points == 0 or isinstance(spec.rate, Infinite):
         return spare
     step = max(axis.step for axis, moves in zip(spec.space.axes, spec.space.moving, strict=True) if moves)
-    return spare + step * first_from(lambda m: missed(spec, points, spare + m * step) <= chance, 0)
+    return spare + step * first_from(lambda m: chance_missed(spec, points, spare + m * step) <= chance, 0)
 
 
 def each_within(spec: NoisyPoints, points: int, chance: Fraction) -> tuple[Fraction, ...]:

@@ -101,11 +101,11 @@ def _bars(found: Synopsis, drawn: list[Bar], along: int, note: str) -> Bars:
 
 
 def _numbers(found: Synopsis) -> str:
-    return f"{found.spec.counted}, estimated"
+    return f"{found.spec.counted_noun}, estimated"
 
 
 def _what(found: Synopsis) -> str:
-    return f"Estimated number of {found.spec.counted}, worked out from what was published"
+    return f"Estimated number of {found.spec.counted_noun}, worked out from what was published"
 
 
 def _label(found: Synopsis, column: int, index: int) -> str:

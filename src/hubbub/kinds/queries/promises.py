@@ -118,23 +118,23 @@ def promises(spec: Queries) -> tuple[Derivation, ...]:
     if spec.method.spends(spec.setting) > spec.loss:
         raise Refused("the method loses more than the description says; get the original")
     if not spec.zero_knowledge:
-        if spec.loss * spec.request.moved.l1 > spec.request.epsilon:
+        if spec.loss * spec.request.sensitivity.l1 > spec.request.epsilon:
             raise Refused("the method may lose more than epsilon; get the original")
         if spec.enforced_number is None:
-            own = _of_rows(spec) if spec.unit.counts_rows else _own(spec, _claim(spec))
+            own = _promise_to_rows(spec) if spec.unit.counts_rows else _own(spec, _claim(spec))
             noises = gaussian_noises(spec)
             beside = of_noise(*noises, people=spec.people, assumptions=own.assumptions) if noises else None
             return (own,) if beside is None else (own, beside)
     claim = DifferentialPrivacy(epsilon=spec.replaced_loss, delta=_checked_delta(spec), neighbours=Neighbours.REPLACE)
     own = _own(spec, claim)
-    return _sampled(spec, own, spec.replaced_loss) if spec.zero_knowledge else (own,)
+    return _promises_of_sample(spec, own, spec.replaced_loss) if spec.zero_knowledge else (own,)
 
 
 def _claim(spec: Queries) -> DifferentialPrivacy:
     return DifferentialPrivacy(epsilon=spec.request.epsilon, delta=_checked_delta(spec))
 
 
-def _of_rows(spec: Queries) -> Derivation:
+def _promise_to_rows(spec: Queries) -> Derivation:
     """What is promised to people of whom several rows count.
 
     Guarantee: with Gaussian noise, epsilon with the delta of Lemma C for the squared lengths by which all kept rows of a
@@ -168,7 +168,7 @@ def _own(spec: Queries, claim: DifferentialPrivacy) -> Derivation:
         rho = rounded(plan.rho, up=True, digits=9)
         given |= {"tables": len(plan.s2), "rho": rho, "delta_out": claim.delta}
         if spec.unit.counts_rows:
-            given |= {"moved": spec.request.moved.l1, "squares": spec.request.moved.l2_squared}
+            given |= {"moved": spec.request.sensitivity.l1, "squares": spec.request.sensitivity.l2_squared}
     if isinstance(spec.method, SquareRoot):
         given |= {"rho": rounded(spec.method.noise(spec.setting).rho, up=True, digits=9), "delta_out": claim.delta}
     declared: tuple[Assumption, ...] = ()
@@ -205,7 +205,7 @@ def residual_checks(spec: Queries, method: Residual) -> Iterator[Check]:
     )
 
 
-def _sampled(spec: Queries, own: Derivation, loss: Fraction) -> tuple[Derivation, ...]:
+def _promises_of_sample(spec: Queries, own: Derivation, loss: Fraction) -> tuple[Derivation, ...]:
     """Guarantee: Theorem A1, or A1' where nobody is half way between any two people, with the sample that the release
     names; and under replacement what sampling without replacement makes of the same loss."""
     k, n, blank = spec.request.rows, spec.request.people, spec.method.blank

@@ -36,13 +36,13 @@ def replaced_holds(spec: Queries) -> Check:
     Guarantee: passes only if the loss is at most the claimed one: for every two people, each in any cell or in none, by
     the exact numbers that they move; where these are too many to list, by the most that the method's proof allows.
     """
-    lost, how = _lost(spec)
+    lost, how = _loss_if_replaced(spec)
     found = f"costs {to_text(lost)} of {to_text(spec.replaced_loss)}: {how}"
     what = f"one person replaced by another, of {spec.enforced_number:,} people that there must be"
     return Check(what, lost <= spec.replaced_loss, found)
 
 
-def _lost(spec: Queries) -> tuple[Fraction, str]:
+def _loss_if_replaced(spec: Queries) -> tuple[Fraction, str]:
     """Guarantee: at least what replacing one person costs.
 
     Noise of rate r on numbers that move by m in all costs r m (Dwork, McSherry, Nissim, Smith 2006). Where an answer
@@ -54,7 +54,7 @@ def _lost(spec: Queries) -> tuple[Fraction, str]:
         lost = method.spends(setting)
         return lost, "Lemma C for two people who differ in the one column where a table moves most"
     noisy = isinstance(method, Flat | PerQuery | Tree)
-    if not _listed(setting):
+    if not _can_compare(setting):
         lost = method.spends(setting) * (2 if noisy else 1)
         return lost, "too many cells to compare two by two, so by the proof of the method"
     if isinstance(method, Tree):
@@ -70,7 +70,7 @@ def _lost(spec: Queries) -> tuple[Fraction, str]:
     return method.spends(setting) * times, f"an exact answer moves by {most} at most"
 
 
-def _listed(setting: Setting) -> bool:
+def _can_compare(setting: Setting) -> bool:
     """Whether any two people can be compared."""
     if isinstance(setting.queries, Halfspaces):
         return setting.cells**3 <= MOST_WORK

@@ -160,11 +160,11 @@ def _delta(delta: Exact | None, knowledge: Exact | None) -> Fraction:
     return found
 
 
-def split(text: str) -> list[str]:
+def split_columns(text: str) -> list[str]:
     """Several SPECs in one text: ``sex=F,M,age:0..100:10`` is two. A column begins after a comma where a name and = or
     : follow, or after a column without bins; commas in quotes and brackets do not count.
 
-    >>> split('sex=F,M,age:[0,18,65),null,born:year:1900..2000,date=%m/%d/%Y')
+    >>> split_columns('sex=F,M,age:[0,18,65),null,born:year:1900..2000,date=%m/%d/%Y')
     ['sex=F,M', 'age:[0,18,65),null', 'born:year:1900..2000,date=%m/%d/%Y']
     """
     parts: list[str] = []
@@ -193,7 +193,7 @@ def columns_and_unit(options: Mapping[str, Any]) -> tuple[Sequence[str], Unit, d
         )
     unit, rest = of_options(options)
     columns = rest.pop("columns", ())
-    every = columns if isinstance(columns, str) else [spec for text in columns for spec in split(text)]
+    every = columns if isinstance(columns, str) else [spec for text in columns for spec in split_columns(text)]
     return every, unit, rest
 
 

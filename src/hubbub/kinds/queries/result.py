@@ -99,7 +99,7 @@ class Answer:
     own_bound: Fraction
     own_low: int
     own_high: int
-    counted: str = "people"
+    counted_noun: str = "people"
 
     def sentence(self) -> str:
         """The same in words."""
@@ -110,7 +110,7 @@ class Answer:
             f"{self.own_high:,}."
         )
         return (
-            f"About {max(round(self.estimate), self.low):,} {self.counted}, between {self.low:,} and {self.high:,}: the estimate is off by at "
+            f"About {max(round(self.estimate), self.low):,} {self.counted_noun}, between {self.low:,} and {self.high:,}: the estimate is off by at "
             f"most {ceil(self.bound):,}, like all others of the class at once.{own_bound}"
         )
 
@@ -143,8 +143,8 @@ class Synopsis(Result):
         bound = sum((each.bound for each in every), Fraction(0))
         box = box_of(words, spec.request.axes)
         if isinstance(spec.method, Residual) and spec.method.answers_box(spec.setting, box):
-            return self._between(dict(words), fitted, bound, spec.method.own_bound(spec.setting, box))
-        return self._between(dict(words), fitted, bound, bound)
+            return self._answer(dict(words), fitted, bound, spec.method.own_bound(spec.setting, box))
+        return self._answer(dict(words), fitted, bound, bound)
 
     def words(self, texts: Sequence[str]) -> dict[str, Any]:
         """A query in the words of a command: ``sex=F``, ``age=[20,25)..[60,65)``."""
@@ -155,9 +155,9 @@ class Synopsis(Result):
         spec = self.spec
         fitted = spec.request.scale * spec.method.answer(spec.setting, self.drawn, query)
         named = parts_of_query(query, spec.request.axes)
-        return self._between(named, fitted, spec.bound_of(query), spec.own_bound_of(query))
+        return self._answer(named, fitted, spec.bound_of(query), spec.own_bound_of(query))
 
-    def _between(self, query: Mapping[str, Any], fitted: Fraction, bound: Fraction, own: Fraction) -> Answer:
+    def _answer(self, query: Mapping[str, Any], fitted: Fraction, bound: Fraction, own: Fraction) -> Answer:
         (low, high), (own_low, own_high) = self._ends_of(fitted, bound), self._ends_of(fitted, min(own, bound))
         return Answer(
             query=query,
@@ -169,7 +169,7 @@ class Synopsis(Result):
             own_bound=min(own, bound),
             own_low=own_low,
             own_high=own_high,
-            counted=self.spec.counted,
+            counted_noun=self.spec.counted_noun,
         )
 
     @property
@@ -195,7 +195,7 @@ class Synopsis(Result):
         every = self.drawn.numbers.reshape(times, -1).sum(axis=0)
         inside = every[: cells_of(spec.queries.shape)].astype(float)
         shares = np.maximum(inside, 0.0)
-        total = rows if rows is not None else round(float(spec.request.scale) * self._counted(shares))
+        total = rows if rows is not None else round(float(spec.request.scale) * self._people_in(shares))
         copies = _apportion(shares, total)
         indices = np.repeat(np.arange(shares.size), copies)
         bins = np.unravel_index(indices, spec.queries.shape)
@@ -205,7 +205,7 @@ class Synopsis(Result):
         ]
         return pa.table(columns, names=[axis.column for axis in spec.request.axes])
 
-    def _counted(self, shares: NDArray[np.float64]) -> float:
+    def _people_in(self, shares: NDArray[np.float64]) -> float:
         """How many people of those that the method saw these are."""
         seen, method = self.spec.setting.rows, self.spec.method
         if seen is None or isinstance(method, Flat | Tree):
@@ -243,7 +243,7 @@ class Synopsis(Result):
     def _table_sheet(self, queries: NamedTables, which: int) -> Sheet:
         """One table by its own columns alone, in a file of its name."""
         table, names = queries.tables[which], [name for name, _ in self._keys()]
-        schema = pa.schema([*((names[i], _LABELS) for i in table.columns), *self._fitted(), *self._ends()])
+        schema = pa.schema([*((names[i], _LABELS) for i in table.columns), *self._fitted_column(), *self._ends()])
 
         def batches() -> Iterator[pa.RecordBatch]:
             whole = next(islice(self._answers(), which, None))
@@ -265,12 +265,12 @@ class Synopsis(Result):
         names = _ANSWER[2:] if self.spec.has_own_intervals else _ANSWER[2:4]
         return [("estimate", pa.float64()), *((name, pa.int64()) for name in names)]
 
-    def _fitted(self) -> list[tuple[str, pa.DataType]]:
+    def _fitted_column(self) -> list[tuple[str, pa.DataType]]:
         """The column of fitted answers, where these may differ from the estimates."""
         return [(FITTED, pa.float64())] if self.spec.may_be_impossible else []
 
     def _answers_schema(self) -> pa.Schema:
-        return pa.schema([*self._keys(), *self._fitted(), *self._ends()])
+        return pa.schema([*self._keys(), *self._fitted_column(), *self._ends()])
 
     def _schema(self) -> pa.Schema:
         return pa.schema([(name, column.type) for name, column in self._columns(0, 0).items()])
@@ -350,7 +350,7 @@ class Synopsis(Result):
         answers = [self.answer_to(spec.queries.at(place)) for place in range(spec.queries.number)]
         keys = keys_of(np.arange(len(answers)), spec.request.axes, spec.queries)
         columns = []
-        for name, kind in (*self._fitted(), *self._ends()):
+        for name, kind in (*self._fitted_column(), *self._ends()):
             values = [getattr(each, name) for each in answers]
             whole = pa.types.is_integer(kind)
             columns.append(
@@ -405,7 +405,7 @@ class Synopsis(Result):
             else to_float(queries.log_number, round_up=True),
             "people": request.people,
             "rows": request.rows,
-            "counts": text.counted(self.spec),
+            "counts": text.estimand_facts(self.spec),
             **({} if request.unit.bounds is None else {"bounds": request.unit.bounds.to_json()}),
         }
 
@@ -434,7 +434,7 @@ class Synopsis(Result):
         ranges = tuple(any(map(is_ranges, axes)) for _ in keys)
         note = f"A number is off by at most {ceil(self.spec.bound):,}, all of them at once: {text.interval_sentence(self.spec)}."
         return DisplayTable(
-            tuple(keys), (f"{self.spec.counted}, about", "interval"), tuple(rows), (note,), ranges, sheet.rows
+            tuple(keys), (f"{self.spec.counted_noun}, about", "interval"), tuple(rows), (note,), ranges, sheet.rows
         )
 
     def disjoint_counts(self) -> str | None:

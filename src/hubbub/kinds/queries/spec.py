@@ -76,7 +76,7 @@ class QueryRequest:
     unit: Unit = EACH_ROW
 
     @property
-    def moved(self) -> Moved:
+    def sensitivity(self) -> Moved:
         """How far one person moves the counts of the cells, where several rows of a person count within bounds."""
         bounds = self.unit.bounds
         return Moved(1, 1) if bounds is None else bounds.rows(cells_of(tuple(map(size, self.axes))))
@@ -103,7 +103,7 @@ class QueryRequest:
         is what one row may lose, and all rows that are kept of a person lose epsilon at most.
         """
         if self.rows is None or self.people is None:
-            return self.epsilon / self.moved.l1, self.epsilon / self.moved.l1
+            return self.epsilon / self.sensitivity.l1, self.epsilon / self.sensitivity.l1
         half_way = inside(self.rows, self.people, self.epsilon, blank=Blank.HALF_WAY).epsilon_dp / 2
         return half_way, inside(self.rows, self.people, self.epsilon).epsilon_dp
 
@@ -118,8 +118,8 @@ class QueryRequest:
             outside=self.outside,
             delta=self.delta,
             least=self.least,
-            moved=self.moved.l1,
-            moved_squared=self.moved.l2_squared,
+            moved=self.sensitivity.l1,
+            moved_squared=self.sensitivity.l2_squared,
         )
 
     @property
@@ -181,7 +181,7 @@ class Queries(Spec):
         return self.request.unit
 
     @property
-    def counted(self) -> str:
+    def counted_noun(self) -> str:
         """What the numbers are numbers of."""
         return self.unit.rows if self.unit.counts_rows else "people"
 
@@ -287,7 +287,7 @@ class Queries(Spec):
         if self.enforced_number is not None:
             yield replaced.replaced_holds(self)
         again = self.request.everybody(self.method.error_bound(self.setting))
-        found = f"{ceil(again):,} {self.counted}" if again <= self.bound else "the proof gives a larger one"
+        found = f"{ceil(again):,} {self.counted_noun}" if again <= self.bound else "the proof gives a larger one"
         yield Check("the bound on every answer", again <= self.bound, found)
 
     def unverified_fields(self) -> tuple[str, ...]:
@@ -300,7 +300,7 @@ class Queries(Spec):
         return tuple(fields)
 
     def duration_note(self) -> str:
-        return text.ahead(self)
+        return text.duration_note(self)
 
     def to_json(self) -> dict[str, Plain]:
         request = self.request

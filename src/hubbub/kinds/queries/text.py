@@ -47,7 +47,7 @@ def describe(spec: Queries) -> Description:
         entry=f"queries {spec.request.of} of {', '.join(columns)}{sampled}",
         person=spec.unit.describe,
         sampling=_sampling(spec),
-        counts=whom(spec),
+        counts=estimand(spec),
         intervals=interval_sentence(spec),
         headline=_headline(spec, join_words(columns)),
         remarks=_remarks(spec),
@@ -61,7 +61,7 @@ def describe(spec: Queries) -> Description:
     )
 
 
-def whom(spec: Queries) -> str:
+def estimand(spec: Queries) -> str:
     """Whom or what the numbers and their intervals are about."""
     if spec.unit.counts_rows:
         cells = cells_of(spec.queries.shape)
@@ -69,12 +69,12 @@ def whom(spec: Queries) -> str:
     return "the people in the table" if spec.request.rows is None else "the people in the table, from the sample"
 
 
-def counted(spec: Queries) -> dict[str, str]:
+def estimand_facts(spec: Queries) -> dict[str, str]:
     """The same for JSON."""
     about = Estimand.KEPT_ROWS if spec.unit.counts_rows else Estimand.TABLE
     about = about if spec.request.rows is None else Estimand.EVERYBODY
     number = about if spec.request.rows is None else Estimand.SAMPLE
-    return {"number": number.value, "estimate": about.value, "interval": about.value, "whom": whom(spec)}
+    return {"number": number.value, "estimate": about.value, "interval": about.value, "whom": estimand(spec)}
 
 
 def _title(spec: Queries, columns: str) -> str:
@@ -102,9 +102,9 @@ def _headline(spec: Queries, columns: str) -> str:
     match name:
         case "marginals" if len(spec.request.axes) > 1:
             which = "each" if ways == "1" else f"every {_WAYS.get(ways, ways)}"
-            return f"How many {spec.counted} there are, by {which} of {columns}: every number has noise"
+            return f"How many {spec.counted_noun} there are, by {which} of {columns}: every number has noise"
         case "intervals":
-            return f"How many {spec.counted} there are in every range of {columns}: every number has noise"
+            return f"How many {spec.counted_noun} there are in every range of {columns}: every number has noise"
         case _:
             return ""
 
@@ -195,7 +195,7 @@ def interval_headline(spec: Queries) -> str:
 
 
 def _of_what(spec: Queries) -> str:
-    return f" of {whom(spec)}" if spec.unit.counts_rows else ""
+    return f" of {estimand(spec)}" if spec.unit.counts_rows else ""
 
 
 def exactness(spec: Queries) -> str:
@@ -215,7 +215,7 @@ def sentences(spec: Queries) -> tuple[str, ...]:
     share = "" if not request.people else f" ({short(100 * spec.bound / request.people, 3)} % of {request.people:,})"
     number = "Every query" if isinstance(queries, Halfspaces) else f"Each of {queries.number:,} queries"
     sentences = [
-        f"{number} is answered within {ceil(spec.bound):,} {spec.counted}{share}, all of them at once with a chance of at "
+        f"{number} is answered within {ceil(spec.bound):,} {spec.counted_noun}{share}, all of them at once with a chance of at "
         f"least {to_text(100 * request.coverage)} %. Method: {spec.method.name}."
     ]
     square = mean_square(spec.method, spec.setting)
@@ -229,7 +229,7 @@ def sentences(spec: Queries) -> tuple[str, ...]:
             f"It was asked for by name; {best.name} is proved to be within {least:,} {_things(spec, least)}."
         )
     if spec.unit.counts_rows:
-        sentences.append(f"The numbers are about {whom(spec)}, and no others.")
+        sentences.append(f"The numbers are about {estimand(spec)}, and no others.")
     if isinstance(spec.method, Residual) and _of_one_width(queries):
         total = spec.method.noise(spec.setting).reach((), spec.setting.doubt)
         columns = "one column" if queries.ways == 1 else f"{queries.ways} columns"
@@ -250,10 +250,10 @@ def _of_one_width(queries: Class) -> TypeGuard[ColumnCells]:
 
 
 def _things(spec: Queries, number: int) -> str:
-    return "person" if number == 1 and not spec.unit.counts_rows else spec.counted
+    return "person" if number == 1 and not spec.unit.counts_rows else spec.counted_noun
 
 
-def ahead(spec: Queries) -> str:
+def duration_note(spec: Queries) -> str:
     """What is said before it starts: how long it takes, where that is worth saying."""
     seconds = spec.method.seconds(spec.setting) + _WRITING * spec.rows_published
     if seconds < _LONG:

@@ -73,7 +73,7 @@ class Records(Spec):
     def with_schema(self, schema: Schema) -> Self:
         if self.cells.unit.person is not None:
             column(schema, self.cells.unit.person)
-        axes = tuple(_found(axis, column(schema, axis.column)) for axis in self.cells.axes)
+        axes = tuple(_find_booleans(axis, column(schema, axis.column)) for axis in self.cells.axes)
         for axis in axes:
             check(axis, schema[axis.column])
         for untouched in self.untouched_axes:
@@ -154,7 +154,7 @@ class Records(Spec):
     load = mechanism.load
 
 
-def _found(axis: Axis, column_type: ColumnType) -> Axis:
+def _find_booleans(axis: Axis, column_type: ColumnType) -> Axis:
     """A boolean that nobody has is no record, so its values are found like others and not declared by its type."""
     if column_type is ColumnType.BOOLEAN and isinstance(axis, Discovered) and axis.coarser is None:
         return replace(axis, coarser=Unchanged())

@@ -38,7 +38,7 @@ class Increments:
 def count_period(series: Series, engine: Engine, source: Source, *, keep_one_row: bool = False) -> NDArray[np.int64]:
     """The increments of one period, of the people in a table who may still count. Private.
 
-    Guarantee: one person more or less moves them by at most `Series.moved`; a number beyond 2^44 is put back to
+    Guarantee: one person more or less moves them by at most `Series.sensitivity`; a number beyond 2^44 is put back to
     that, which moves no two further apart. With `keep_one_row` of several rows of a person one counts, chosen secretly,
     where the series expects one: that moves one number, too.
     """
@@ -64,7 +64,7 @@ def _numbers(series: Series, exact: ExactCounts) -> list[int]:
 class NextPeriods:
     """The strategy: periods `start` to `stop` of a series, drawn from the increments of all periods up to `stop`.
 
-    One person moves the increments of at most `recur` periods, in each of them the numbers by at most `Series.moved`.
+    One person moves the increments of at most `recur` periods, in each of them the numbers by at most `Series.sensitivity`.
     Noise is fresh for every number of every period; none is kept.
 
     Guarantee: that of :class:`Blocks`, :class:`Factor` or :class:`Crowds` for all periods together, however many of them

@@ -156,7 +156,7 @@ def checks(series: Series) -> Iterator[Check]:
     if isinstance(way, Crowds):
         yield Check("the crowds of the series", way.recur == 1, f"increments below {way.k} are hidden for good")
     elif isinstance(way, Blocks) and way.sample is not None:
-        lost, share = way.single_rate * series.moved.l1, way.epsilon / way.recur
+        lost, share = way.single_rate * series.sensitivity.l1, way.epsilon / way.recur
         if way.panel:
             lost, share = lost * way.recur, way.epsilon
         with precision():
@@ -167,9 +167,9 @@ def checks(series: Series) -> Iterator[Check]:
         yield Check("the noise of the series", held, found)
     elif isinstance(way, Blocks):
         block = way.block_rate or 0
-        loss = way.recur * series.moved.l1 * (way.single_rate + block)
+        loss = way.recur * series.sensitivity.l1 * (way.single_rate + block)
         yield Check("the noise of the series", loss <= way.epsilon, f"one person loses {to_text(loss)} in all periods")
     else:
         found = f"delta {float(way.delta):.3g} at epsilon {to_text(way.epsilon)}"
-        enough = way.squared >= series.moved.l2_squared and way.moved >= series.numbers_moved
+        enough = way.squared >= series.sensitivity.l2_squared and way.moved >= series.numbers_moved
         yield Check("the noise of the series", enough and way.delta < 1, found)

@@ -122,7 +122,7 @@ class Totals(Result):
 
     def _with_intervals(self, line: Sequence[Fraction], off: Fraction) -> list[Number]:
         series = self.spec.series
-        step, least = series.step, None if series.signed else Fraction(0)
+        step, least = series.step, None if series.may_fall else Fraction(0)
         return [Number(clamp(n, least) * step, *(end * step for end in clamped_interval(n, off, least))) for n in line]
 
     def _cells_inside(self, margin: Margin | None) -> int:
@@ -131,7 +131,7 @@ class Totals(Result):
     @property
     def labels(self) -> list[tuple[str | None, ...]]:
         """The labels of every bin, in the order of codes: the last column fastest."""
-        return list(product(*map(all_labels, self.spec.series.declared())))
+        return list(product(*map(all_labels, self.spec.series.declared_axes())))
 
     def bins(self) -> list[dict[str, str | None]]:
         """The labels of every bin, by column."""
@@ -150,7 +150,7 @@ class Totals(Result):
         )
 
     def _sheet(self, name: str, margin: Margin | None) -> Sheet:
-        axes = self.spec.series.declared(margin)
+        axes = self.spec.series.declared_axes(margin)
         keys, bins = key_columns(axes, (PERIOD, *NUMBERS)), declared_size(axes) or 1
         schema = pa.schema([(PERIOD, LABELS), *((key, LABELS) for key in keys), *((each, _KIND) for each in NUMBERS)])
 
@@ -168,7 +168,7 @@ class Totals(Result):
 
     def _drawn_batches(self) -> Iterator[pa.RecordBatch]:
         series = self.spec.series
-        keys = _every_cell(series.declared())
+        keys = _every_cell(series.declared_axes())
         for t, numbers in enumerate(self.drawn):
             for i, line in enumerate(numbers):
                 which = labelled(np.full(series.cells, i, dtype=np.int64), (_ONE, _BLOCK))

@@ -132,7 +132,7 @@ class Series:
             )
 
     def _check_noise(self) -> None:
-        way, moved = self.way, self.moved
+        way, moved = self.way, self.sensitivity
         if isinstance(way, Crowds):
             if self.kind == SUM:
                 raise WrongUse("crowds show exact counts, and a sum is none; choose a count, or `epsilon=E`")
@@ -147,7 +147,7 @@ class Series:
                 )
             if way.l1 < moved.l1:
                 raise WrongUse("the noise of a series is too small for what one person moves; get the original")
-        elif way.squared < moved.l2_squared or way.moved < self.numbers_moved or (self.signed and not way.signed):
+        elif way.squared < moved.l2_squared or way.moved < self.numbers_moved or (self.may_fall and not way.signed):
             raise WrongUse("the noise of a series is too small for what one person moves; get the original")
 
     @property
@@ -155,13 +155,13 @@ class Series:
         """How many numbers one period has."""
         return declared_size(self.axes) or 0 if self.axes else 1
 
-    def declared(self, margin: tuple[str, ...] | None = None) -> tuple[Declared, ...]:
+    def declared_axes(self, margin: tuple[str, ...] | None = None) -> tuple[Declared, ...]:
         """The columns of the bins, or those of a margin."""
         known = (axis for axis in self.axes if not isinstance(axis, Discovered))
         return tuple(axis for axis in known if margin is None or axis.column in margin)
 
     @property
-    def moved(self) -> Moved:
+    def sensitivity(self) -> Moved:
         """How far one person moves the numbers of a period that they are in: :func:`moved_in_a_period`."""
         return moved_in_a_period(self.unit, self.of, self.cells)
 
@@ -171,7 +171,7 @@ class Series:
         return bins_of_a_person(self.unit, self.cells)
 
     @property
-    def signed(self) -> bool:
+    def may_fall(self) -> bool:
         """Whether somebody may make a number smaller."""
         return self.of is not None and self.of.low < 0
 

@@ -90,7 +90,7 @@ class InventedRows(Result):
         """The rows of a model: columns x people, bins by number."""
         return _rows(self) if model is None else model.rows(self.size, self.seed)
 
-    def apart(self, rows: NDArray[np.int64]) -> list[tuple[Columns, int, int]]:
+    def table_distances(self, rows: NDArray[np.int64]) -> list[tuple[Columns, int, int]]:
         """For each measured table: how many people would have to move to make the rows' table the measured one, and how
         many its noise alone moves on average; rounded up.
 
@@ -177,7 +177,7 @@ class InventedRows(Result):
 
     def _fit_batch(self, rows: NDArray[np.int64]) -> pa.RecordBatch:
         names = [axis.column for axis in self.spec.tables.request.axes]
-        found = self.apart(rows)
+        found = self.table_distances(rows)
         labels = [", ".join(names[i] for i in columns) for columns, _, _ in found]
         ends = [np.array([each[i] for each in found], dtype=np.int64) for i in (1, 2)]
         keys = labelled(np.arange(len(labels)), labels)
@@ -259,7 +259,7 @@ class InventedRows(Result):
     # --- words ----------------------------------------------------------------------------------------------------
 
     def facts(self) -> Mapping[str, Any]:
-        names, found = [axis.column for axis in self.spec.tables.request.axes], self.apart(self.rows())
+        names, found = [axis.column for axis in self.spec.tables.request.axes], self.table_distances(self.rows())
         worst = sorted(found, key=lambda each: -each[1])[:_LISTED]
         return {
             **self.tables.facts(),
@@ -276,7 +276,7 @@ class InventedRows(Result):
         """What has to be said beside the rows: which measured tables they follow, and how far off the worst of the others is."""
         spec, cliques = self.spec, self.model().cliques
         names = [axis.column for axis in spec.tables.request.axes]
-        found = self.apart(self.rows())
+        found = self.table_distances(self.rows())
         followed = [each for each in found if any(set(each[0]) <= set(clique) for clique in cliques)]
         others = [each for each in found if each not in followed]
         worst = max(others or found, key=lambda each: each[1])

@@ -19,7 +19,7 @@ from hubbub.engines.spark.spark_publish import by_part
 from hubbub.errors import Refused, WrongUse
 from hubbub.kinds.count_tables import ask_counts
 from hubbub.kinds.histogram.distributed import going
-from hubbub.kinds.histogram.parts import cut
+from hubbub.kinds.histogram.parts import cut_bins
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.noise.source import BlockKeys, ScriptedSource
 from hubbub.publication.files import write_parquet
@@ -62,13 +62,13 @@ def task(spec: Histogram, work: Path, secret: BlockKeys | None = None) -> Task:
     work.mkdir(exist_ok=True)
     (work / "spec.json").write_bytes(canonical(spec.to_json()))
     keys = secret or BlockKeys(ScriptedSource.from_label("far"))
-    return going(cut(spec), keys, write_parquet, work)
+    return going(cut_bins(spec), keys, write_parquet, work)
 
 
 def reports(engine: Engine, spec: Histogram, given: Task) -> list[Report]:
     spec = spec.with_schema(engine.columns())
     far = engine.remote_count(ask_counts(spec.axes, spec.unit), ScriptedSource.from_label("same"))  # type: ignore[attr-defined]
-    return sorted(far.reports(cut(spec), given))
+    return sorted(far.reports(cut_bins(spec), given))
 
 
 def test_tasks_do_not_look_for_modules_in_the_current_folder(tmp_path: Path) -> None:

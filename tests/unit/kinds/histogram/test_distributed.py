@@ -22,7 +22,7 @@ from hubbub.certificate.certificate import sign
 from hubbub.cli.release import answer
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.kinds.histogram.distributed import Spread, write_part
-from hubbub.kinds.histogram.parts import cut
+from hubbub.kinds.histogram.parts import cut_bins
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import BlockKeys, ScriptedSource
@@ -396,7 +396,7 @@ def test_what_did_not_arrive_is_not_published(running: Running, told: str, tmp_p
 def test_a_machine_without_the_folder_says_so_and_one_of_another_version_too(tmp_path: Path) -> None:
     spec, secret = spec_of(TWO, {"epsilon": 1, "parts": 1}), BlockKeys(ScriptedSource.from_label("there"))
     nothing = ExactCounts(*(pa.array([], pa.int64()).to_numpy(),) * 2)
-    words = (cut(spec), secret, lambda sheet, out: None)
+    words = (cut_bins(spec), secret, lambda sheet, out: None)
     absent = write_part(*words, str(tmp_path / "absent"), 0, nothing, hubbub.__version__)
     assert absent.state == "no folder"
     assert write_part(*words, str(tmp_path), 0, nothing, "0.0").state == "other version"
@@ -412,7 +412,7 @@ def test_a_part_reports_how_many_rows_it_has_and_how_many_are_shown(tmp_path: Pa
     def write(sheet: Sheet, out: object) -> None:
         parts.append(sum(len(batch) for batch in sheet.batches()))
 
-    report = write_part(cut(spec), secret, write, str(tmp_path), 0, two, hubbub.__version__)
+    report = write_part(cut_bins(spec), secret, write, str(tmp_path), 0, two, hubbub.__version__)
     assert (report.rows, report.visible, sum(parts)) == (150, 2, 150)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from hubbub.errors import CheckFailed
 from hubbub.kinds.histogram import parts as cuts
-from hubbub.kinds.histogram.parts import cut, published_part
+from hubbub.kinds.histogram.parts import cut_bins, publish_part
 from hubbub.kinds.histogram.result import Counts
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.noise.source import BlockKeys, ScriptedSource
@@ -66,11 +66,9 @@ def rows(published: list[Counts]) -> list[dict[str, Any]]:
 
 def spread(spec: Histogram, counted: ExactCounts, secret: BlockKeys, how: Cut | None = None) -> list[dict[str, Any]]:
     """The rows of all parts."""
-    how = how or cut(spec)
+    how = how or cut_bins(spec)
     return [
-        row
-        for part, here in in_parts(how, counted)
-        for row in rows(list(published_part(spec, how, secret, part, here)))
+        row for part, here in in_parts(how, counted) for row in rows(list(publish_part(spec, how, secret, part, here)))
     ]
 
 
@@ -91,7 +89,7 @@ def test_theorem_each_block_is_the_release_of_its_bins(name: str, monkeypatch: p
     """Of several blocks each is what one process would publish of these bins alone, with words of its own."""
     monkeypatch.setattr(cuts, "BLOCK", 20)
     spec = spec_of(TWO, {**CHANNELS[name], "parts": 5})
-    assert cut(spec) == Listed(240, 48)
+    assert cut_bins(spec) == Listed(240, 48)
     wanted = []
     for part in range(5):
         for block, start in enumerate(range(48 * part, 48 * part + 48, 20)):
@@ -126,7 +124,7 @@ def test_the_order_of_counts_the_machine_and_the_attempt_change_nothing(
         monkeypatch.setattr(bins, "MOST_BINS", 100)
     by, counted = (["a:0..12:1", "t"], found()) if kind == "found" else (TWO, declared())
     spec = spec_of(by, {**CHANNELS[name], "parts": 3})
-    assert type(cut(spec)) is {"listed": Listed, "sparse": Sparse, "found": Found}[kind]
+    assert type(cut_bins(spec)) is {"listed": Listed, "sparse": Sparse, "found": Found}[kind]
     once = spread(spec, counted, keys())
     backwards = some(counted, list(range(counted.codes.size))[::-1])
     assert spread(spec, backwards, pickle.loads(pickle.dumps(keys()))) == once
@@ -138,8 +136,8 @@ def test_bins_that_are_not_listed_are_each_in_one_part(name: str, monkeypatch: p
     monkeypatch.setattr(bins, "MOST_BINS", 100)
     spec = spec_of(TWO, {**CHANNELS[name], "parts": 7})
     labels = {(row["a"], row["b"]): code for code, row in enumerate(_all_bins())}
-    for part, here in in_parts(cut(spec), declared()):
-        shown = rows(list(published_part(spec, cut(spec), keys(), part, here)))
+    for part, here in in_parts(cut_bins(spec), declared()):
+        shown = rows(list(publish_part(spec, cut_bins(spec), keys(), part, here)))
         codes = [labels[row["a"], row["b"]] for row in shown]
         assert codes == sorted(set(codes))
         assert all(code % 7 == part for code in codes)
@@ -167,7 +165,7 @@ def test_found_bins_are_published_once_each() -> None:
 
 @pytest.mark.parametrize("parts", [1, 2, 239, 240, 241, 100_000])
 def test_there_are_no_more_parts_than_bins(parts: int) -> None:
-    how = cut(spec_of(TWO, {"epsilon": 1, "parts": parts}))
+    how = cut_bins(spec_of(TWO, {"epsilon": 1, "parts": parts}))
     assert isinstance(how, Listed)
     assert how.parts <= min(parts, 240)
     assert how.width * (how.parts - 1) < 240 <= how.width * how.parts
@@ -176,12 +174,12 @@ def test_there_are_no_more_parts_than_bins(parts: int) -> None:
 def test_a_bin_that_was_counted_twice_is_no_count() -> None:
     spec = spec_of(TWO, {"epsilon": 1, "parts": 1})
     with pytest.raises(CheckFailed, match="twice"):
-        list(published_part(spec, cut(spec), keys(), 0, ExactCounts(np.array([3, 3]), np.array([1, 2]))))
+        list(publish_part(spec, cut_bins(spec), keys(), 0, ExactCounts(np.array([3, 3]), np.array([1, 2]))))
 
 
 def test_columns_are_those_of_one_process() -> None:
     spec = spec_of(TWO, {"epsilon": 1, "parts": 1})
-    (part,) = published_part(spec, cut(spec), keys(), 0, declared())
+    (part,) = publish_part(spec, cut_bins(spec), keys(), 0, declared())
     assert [batch.schema for batch in part.batches()] == [
         batch.schema
         for batch in spec.present(spec.measure(Given(declared()), ScriptedSource.from_label("x"))).sheets()[0].batches()

@@ -74,8 +74,8 @@ def test_how_people_were_collected_is_kept() -> None:
 def test_axes_come_in_the_order_asked_for() -> None:
     made = histogram(["b", "a=x"], crowd=20)
     assert made.axes == (Discovered("b"), Values("a", ("x",)))
-    assert made.discovered
-    assert not histogram(BY, crowd=20).discovered
+    assert made.has_found_bins
+    assert not histogram(BY, crowd=20).has_found_bins
 
 
 def test_a_unit_is_said_in_words() -> None:

@@ -22,7 +22,7 @@ from hubbub.cli.main import commands
 from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.definitions import CrowdBlending
 from hubbub.guarantees.people import Whose
-from hubbub.kinds.points.mechanism import moved
+from hubbub.kinds.points.mechanism import move_points
 from hubbub.kinds.points.request import points
 from hubbub.kinds.points.result import PublishedPoints
 from hubbub.kinds.points.spec import NoisyPoints
@@ -129,7 +129,7 @@ def test_where_a_cell_is_one_position_nothing_moves_and_nothing_is_lost() -> Non
     spec = points(columns="x", grid="1", box="0..4", lattice="1", crowd=2, epsilon=3)
     assert [str(step.conclusion) for step in spec.promises()] == ["(2, 0)-crowd-blending"]
     source = SystemSource()
-    assert moved(spec, np.array([0, 2]), np.array([3, 1]), source)[0].tolist() == [0, 0, 0]
+    assert move_points(spec, np.array([0, 2]), np.array([3, 1]), source)[0].tolist() == [0, 0, 0]
     assert not source.used
     assert all(check.passed for check in spec.checks())
 
@@ -435,7 +435,7 @@ def test_where_a_point_is_put_is_said_as_it_is(lattice: str, told: str) -> None:
     """Noise may leave a point where it was, and where a cell is one position there is none."""
     spec = points(**{**LINE, "lattice": lattice}, crowd=2, epsilon=1)  # type: ignore[arg-type]
     assert spec.describe().counts == f"each row is one of the people, {told}"
-    shown = PublishedPoints(spec, moved(spec, np.array([0]), np.array([3]), SystemSource()), (0,))
+    shown = PublishedPoints(spec, move_points(spec, np.array([0]), np.array([3]), SystemSource()), (0,))
     assert told in shown.display(2).notes[0]
 
 

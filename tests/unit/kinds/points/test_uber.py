@@ -20,7 +20,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from hubbub.kinds.points.mechanism import moved
+from hubbub.kinds.points.mechanism import move_points
 from hubbub.kinds.points.request import points
 from hubbub.kinds.points.result import RARE, PublishedPoints
 from hubbub.kinds.points.spec import NoisyPoints
@@ -158,7 +158,7 @@ def test_is_this_exact_point_in_the_data(rides: pa.Table, epsilon: int) -> None:
     trials, right, beyond = 40_000, 0.0, []
     for guess, corner in enumerate(corners):
         code = np.array([corner[0] * steps + corner[1]])
-        x, y = moved(spec, code, np.array([trials]), ScriptedSource.from_label(f"attack {epsilon} {guess}"))
+        x, y = move_points(spec, code, np.array([trials]), ScriptedSource.from_label(f"attack {epsilon} {guess}"))
         first, second = (np.abs(x - each[0]) + np.abs(y - each[1]) for each in corners)
         nearer = np.where(second == first, 0.5, second < first)
         right += float(np.sum(nearer if guess else 1 - nearer))

@@ -11,10 +11,10 @@ import pytest
 from flint import arb
 from scipy import stats
 
-from hubbub.kinds.points.mechanism import Moves, moved, present
+from hubbub.kinds.points.mechanism import Moves, move_points, present
 from hubbub.kinds.points.request import points
 from hubbub.kinds.points.spec import NoisyPoints
-from hubbub.kinds.points.utility import each_within, farther, mean_within, missed, paper_missed, reach
+from hubbub.kinds.points.utility import chance_missed, each_within, farther, mean_within, paper_chance_missed, reach
 from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact import ball, exp
 from hubbub.protocol.measurement import Measurement, release
@@ -43,17 +43,20 @@ def test_the_tail_of_a_distance_is_exact(columns: int, steps: int) -> None:
 def test_the_exact_chance_is_below_that_of_proposition_11() -> None:
     spec = asked()
     for distance in (300, 500, 800):
-        exact, paper = missed(spec, 1000, Fraction(distance)), paper_missed(spec, 1000, Fraction(distance))
+        exact, paper = (
+            chance_missed(spec, 1000, Fraction(distance)),
+            paper_chance_missed(spec, 1000, Fraction(distance)),
+        )
         assert 0 < exact < paper or paper == 1
-    assert missed(spec, 1000, Fraction(1, 10)) == 1  # putting points on the lattice alone may move them as far
-    assert missed(spec, 0, Fraction(1, 10)) == 0
-    assert missed(spec, 1, Fraction(500)) < missed(spec, 100, Fraction(500))
+    assert chance_missed(spec, 1000, Fraction(1, 10)) == 1  # putting points on the lattice alone may move them as far
+    assert chance_missed(spec, 0, Fraction(1, 10)) == 0
+    assert chance_missed(spec, 1, Fraction(500)) < chance_missed(spec, 100, Fraction(500))
 
 
 def test_the_reach_is_the_smallest_distance() -> None:
     spec = asked()
     far = reach(spec, 1000, RARE)
-    assert missed(spec, 1000, far) <= RARE < missed(spec, 1000, far - spec.space.axes[0].step)
+    assert chance_missed(spec, 1000, far) <= RARE < chance_missed(spec, 1000, far - spec.space.axes[0].step)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +74,7 @@ def test_bounds_hold_as_often_as_they_say(words: dict[str, Any]) -> None:
     misses = np.zeros(3, dtype=int)
     source = ScriptedSource.from_label(f"bounds {words}")
     for _ in range(RUNS):
-        found = moved(spec, codes, np.array([people]), source)
+        found = move_points(spec, codes, np.array([people]), source)
         apart = [np.abs(column - start) * step for column, start, step in zip(found, first, steps, strict=True)]
         misses[0] += float(sum(apart).max()) > all_  # type: ignore[union-attr, operator]
         misses[1] += any(float(a.max()) > e for a, e in zip(apart, each, strict=True))
@@ -111,7 +114,7 @@ def test_sums_of_many_positions_do_not_run_over() -> None:
 
 def test_nothing_moves_where_a_cell_is_one_position() -> None:
     spec = asked(lattice="10,10")
-    assert missed(spec, 10**6, Fraction(11)) == 0
+    assert chance_missed(spec, 10**6, Fraction(11)) == 0
     for bound in (*each_within(spec, 10**6, RARE), *mean_within(spec, 10**6, RARE)):
         assert 5 <= bound < Fraction(5001, 1000)  # half a step, to the middle of the cell
     assert 10 <= reach(spec, 10**6, RARE) < 11

@@ -19,7 +19,7 @@ from hubbub.cli.main import commands
 from hubbub.errors import CheckFailed, HubbubError, Refused, WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
 from hubbub.kinds.queries import text as queries_text
-from hubbub.kinds.queries.request import queries, split
+from hubbub.kinds.queries.request import queries, split_columns
 from hubbub.kinds.queries.result import Synopsis
 from hubbub.kinds.queries.spec import Queries, all_offers
 from hubbub.ledger.ledger import Ledger
@@ -391,10 +391,14 @@ def file(tmp_path: Path) -> Path:
 
 
 def test_several_columns_are_said_in_one_word_or_in_several() -> None:
-    assert split("town=Bath,York,age:0..90:10,null,sex=F,M") == ["town=Bath,York", "age:0..90:10,null", "sex=F,M"]
-    assert split('"a,b"=x,"y=1",c:boolean') == ['"a,b"=x,"y=1"', "c:boolean"]
-    assert split("a,b,c=1,2") == ["a", "b", "c=1,2"]
-    assert split("pay:[0,100,inf),money,born:year:1900..2000,date=%d/%m/%Y,null") == [
+    assert split_columns("town=Bath,York,age:0..90:10,null,sex=F,M") == [
+        "town=Bath,York",
+        "age:0..90:10,null",
+        "sex=F,M",
+    ]
+    assert split_columns('"a,b"=x,"y=1",c:boolean') == ['"a,b"=x,"y=1"', "c:boolean"]
+    assert split_columns("a,b,c=1,2") == ["a", "b", "c=1,2"]
+    assert split_columns("pay:[0,100,inf),money,born:year:1900..2000,date=%d/%m/%Y,null") == [
         "pay:[0,100,inf),money",
         "born:year:1900..2000,date=%d/%m/%Y,null",
     ]

@@ -115,7 +115,9 @@ def test_it_is_verified_without_data_and_says_how_far_it_is_off(words: dict[str,
         [axis.column for axis in found.spec.tables.request.axes],
         [set(each) for each in found.model().cliques],
     )
-    others = [each for each in found.apart(found.rows()) if not any(set(each[0]) <= clique for clique in inside)]
+    others = [
+        each for each in found.table_distances(found.rows()) if not any(set(each[0]) <= clique for clique in inside)
+    ]
     if others:
         columns, off, noise = max(others, key=lambda each: each[1])
         which = join_words([names[i] for i in columns])
