@@ -271,6 +271,7 @@ WITHOUT_A_CLAIM = frozenset(
         "graphs/samplers.py:share",
         "graphs/samplers.py:walk",
         "plan/targets.py:parse_want",
+        "query_classes/classes.py:box_of",
         "query_classes/classes.py:cells_of",
         "query_classes/classes.py:sum_cells",
         "query_classes/classes.py:is_table_name",

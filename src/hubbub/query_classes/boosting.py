@@ -49,7 +49,7 @@ from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import ball, precision, rounded
 from hubbub.numeric.exact import exp as ball_exp
-from hubbub.query_classes.classes import Halfspaces, Listed, Query, cells_of, sum_cells
+from hubbub.query_classes.classes import Query, cells_of, sum_cells
 from hubbub.query_classes.setting import NOT_PUBLIC, Cells, Drawn, Setting, too_wide, why_unlisted
 from hubbub.query_classes.small_databases import candidates, databases_of, farthest_off, of_cells, radius, too_many
 from hubbub.query_classes.tails import farthest, several
@@ -80,7 +80,7 @@ class Boosting:
 
     def sensitivity(self, setting: Setting) -> int:
         """S: how many of the measured answers one person moves at most."""
-        queries = _listed_queries(setting)
+        queries = setting.listed
         return min(self.draws * self.rounds, queries.number, 2 * queries.depth)
 
     def rate(self, setting: Setting) -> Fraction:
@@ -97,7 +97,7 @@ class Boosting:
         listing = why_unlisted(setting)
         if listing:
             return listing
-        if too_many(setting.cells, self.size, _listed_queries(setting).number):
+        if too_many(setting.cells, self.size, setting.listed.number):
             return f"it lists every database of {self.size:,} rows, and there are too many of them"
         if self.error_bound(setting) >= setting.public_rows:
             return f"what is proved about it says nothing about {setting.public_rows:,} people"
@@ -119,14 +119,14 @@ class Boosting:
 
     def needed(self, setting: Setting) -> int:
         """floor(2 v + a n): how far off a database may be that fits the measurements of a round."""
-        noises = min(self.draws * self.rounds, _listed_queries(setting).number)
+        noises = min(self.draws * self.rounds, setting.listed.number)
         return floor(
             2 * _reach(self.rate(setting), noises, setting.doubt) + setting.public_rows * radius(setting, self.size)
         )
 
     def boosts(self, setting: Setting) -> bool:
         """Whether |Q| (1 - w + w x)^T < x^((T + 1)/2), for certain."""
-        number = _listed_queries(setting).number
+        number = setting.listed.number
         with precision():
             passing = ball(setting.doubt / (2 * self.rounds * candidates(setting.cells, self.size))).log() / self.draws
             w = -passing.expm1()
@@ -140,12 +140,12 @@ class Boosting:
 
     def seconds(self, setting: Setting) -> float:
         databases = candidates(setting.cells, self.size)
-        return 0.1 + self.rounds * (2e-6 * databases * (1 + _listed_queries(setting).number / 500) + 1e-4 * self.draws)
+        return 0.1 + self.rounds * (2e-6 * databases * (1 + setting.listed.number / 500) + 1e-4 * self.draws)
 
     def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
         """Guarantee: the data is met by exact draws by whole weights and by exact noise alone, so what :meth:`spends`
         says is lost and no more."""
-        queries = _listed_queries(setting)
+        queries = setting.listed
         truth = cells.answers(queries)
         measured: dict[int, int] = {}
         found: list[tuple[int, Query, int]] = []
@@ -168,18 +168,13 @@ class Boosting:
         Guarantee: one person moves each c_q by at most 1, and so each of these.
         """
         inside = database[: cells_of(setting.shape)].astype(np.int64).reshape(setting.shape)
-        off = np.abs(self.size * truth - setting.public_rows * _listed_queries(setting).answers(inside)) // self.size
+        off = np.abs(self.size * truth - setting.public_rows * setting.listed.answers(inside)) // self.size
         clipped: NDArray[np.int64] = np.clip(off - self.within, 0, self.ramp)
         return clipped
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
         answers = sorted(int(sum_cells(query, each)) for each in databases_in(setting, drawn.numbers, self.rounds))
         return Fraction(setting.public_rows * answers[self.rounds // 2], self.size)
-
-
-def _listed_queries(setting: Setting) -> Listed:
-    assert not isinstance(setting.queries, Halfspaces)
-    return setting.queries
 
 
 def databases_in(setting: Setting, numbers: NDArray[np.int64], rounds: int) -> Iterator[NDArray[np.int64]]:
@@ -194,7 +189,7 @@ def nearest(setting: Setting, size: int, measured: dict[int, int]) -> NDArray[np
     It sees published numbers alone.
     """
     listed = databases_of(setting.cells, size)
-    every = of_cells(_listed_queries(setting))[:, list(measured)]
+    every = of_cells(setting.listed)[:, list(measured)]
     answers = np.array(list(measured.values()), dtype=np.int64)
     found: NDArray[np.int32] = listed[int(farthest_off(listed, every, answers, setting.public_rows, size).argmin())]
     return found
@@ -202,7 +197,7 @@ def nearest(setting: Setting, size: int, measured: dict[int, int]) -> NDArray[np
 
 def replay_databases(setting: Setting, method: Boosting, drawn: Drawn) -> NDArray[np.int64]:
     """The published databases, worked out again from the published measurements."""
-    queries, found = _listed_queries(setting), []
+    queries, found = setting.listed, []
     for time in range(1, method.rounds + 1):
         mine = [each for each, at in zip(drawn.rounds, drawn.times, strict=True) if at == time]
         measured = {queries.index_of(query): answer for query, answer in mine if isinstance(query, tuple)}
@@ -223,9 +218,9 @@ def _reach(rate: Fraction, noises: int, doubt: Fraction) -> int:
 def best(setting: Setting) -> Boosting:
     """The parameters with about the smallest bound, of those that are tried; what is proved is worked out from them."""
     found = Boosting(3, 1, 1, 0, 1)
-    if setting.rows is None or why_unlisted(setting) or too_many(setting.cells, 1, _listed_queries(setting).number):
+    if setting.rows is None or why_unlisted(setting) or too_many(setting.cells, 1, setting.listed.number):
         return found
-    number, least = _listed_queries(setting).number, float("inf")
+    number, least = setting.listed.number, float("inf")
     log_noises = log(2 * number / float(setting.doubt))
     for size in _sizes(setting):
         near, log_databases = setting.public_rows * float(radius(setting, size)), log(candidates(setting.cells, size))
@@ -250,7 +245,7 @@ def best(setting: Setting) -> Boosting:
 
 def _sizes(setting: Setting) -> Iterable[int]:
     """Some of the sizes whose databases can be listed, the largest among them."""
-    number, most = _listed_queries(setting).number, 1
+    number, most = setting.listed.number, 1
     while not too_many(setting.cells, 2 * most, number) and most < _LARGEST:
         most *= 2
     step = most // 2

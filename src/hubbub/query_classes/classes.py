@@ -92,6 +92,12 @@ class Halfspace:
 Query: TypeAlias = Box | Halfspace
 
 
+def box_of(query: Query) -> Box:
+    """The query, of a class that has boxes alone."""
+    assert not isinstance(query, Halfspace), "a half-space is no box"
+    return query
+
+
 def cells_of(shape: Shape) -> int:
     """How many cells a domain has."""
     return prod(shape)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
-from hubbub.query_classes.classes import ColumnCells, Halfspace, Halfspaces, Query, cells_of, sum_cells, width
+from hubbub.query_classes.classes import ColumnCells, Query, box_of, cells_of, sum_cells, width
 from hubbub.query_classes.marginals.geometric import geometric_variance
 from hubbub.query_classes.setting import Cells, Drawn, Setting, too_many_cells, too_wide, why_unlisted
 from hubbub.query_classes.tails import farthest
@@ -115,8 +115,7 @@ class PerQuery:
 
     def rate(self, setting: Setting) -> Fraction:
         """Of the noise of each answer."""
-        assert not isinstance(setting.queries, Halfspaces)
-        return setting.half_way / setting.queries.depth
+        return setting.half_way / setting.listed.depth
 
     def why_not(self, setting: Setting) -> str:
         listing = why_unlisted(setting)
@@ -128,8 +127,7 @@ class PerQuery:
         """Guarantee: a person is in at most `depth` queries and moves each by one, so the losses of their noises add up
         to this (Dwork, McSherry, Nissim, Smith 2006). One replaced by another leaves some and enters as many others,
         which costs at most twice this."""
-        assert not isinstance(setting.queries, Halfspaces)
-        return self.rate(setting) * setting.queries.depth
+        return self.rate(setting) * setting.listed.depth
 
     def error_bound(self, setting: Setting) -> Fraction:
         """Guarantee: the exact tail of one noise for each query (:func:`hubbub.query_classes.tails.farthest`)."""
@@ -153,8 +151,7 @@ class PerQuery:
         return geometric_variance(self.rate(setting))
 
     def seconds(self, setting: Setting) -> float:
-        assert not isinstance(setting.queries, Halfspaces)
-        return 0.1 + 3e-8 * setting.queries.number
+        return 0.1 + 3e-8 * setting.listed.number
 
     def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
         """Guarantee: exact counts with exact noise, so what :meth:`spends` says is lost and no more."""
@@ -166,5 +163,4 @@ class PerQuery:
         return cells.answers(setting.queries)
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
-        assert not isinstance(setting.queries, Halfspaces) and not isinstance(query, Halfspace)
-        return Fraction(int(drawn.numbers[setting.queries.index_of(query)]))
+        return Fraction(int(drawn.numbers[setting.listed.index_of(box_of(query))]))

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import ClassVar, Final
 
 from hubbub.numeric.exact import rational, to_text
-from hubbub.query_classes.classes import Box, ColumnCells, Halfspace, NamedTables, Query
+from hubbub.query_classes.classes import Box, ColumnCells, NamedTables, Query, box_of
 from hubbub.query_classes.marginals.plan import above_least_largest, above_least_mean, largest_weights, plan_residuals
 from hubbub.query_classes.marginals.residual import Residuals
 from hubbub.query_classes.marginals.tables import Tables
@@ -115,8 +115,7 @@ class Residual(TableMethod):
 
     def own_bound(self, setting: Setting, query: Query) -> Fraction:
         """Guarantee: Lemma I for this number alone; it may be any box of columns of one table."""
-        assert not isinstance(query, Halfspace)
-        return self.noise(setting).reach_of(narrowed_columns(setting, query), setting.doubt)
+        return self.noise(setting).reach_of(narrowed_columns(setting, box_of(query)), setting.doubt)
 
     def answers_box(self, setting: Setting, query: Box) -> bool:
         """Whether the box leaves bins out of columns of one table alone."""

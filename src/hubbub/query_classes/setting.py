@@ -14,7 +14,17 @@ from numpy.typing import NDArray
 from hubbub.errors import WrongUse
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.noise.source import Source
-from hubbub.query_classes.classes import Boxes, Class, ColumnCells, Halfspaces, NamedTables, Query, Shape, cells_of
+from hubbub.query_classes.classes import (
+    Boxes,
+    Class,
+    ColumnCells,
+    Halfspaces,
+    Listed,
+    NamedTables,
+    Query,
+    Shape,
+    cells_of,
+)
 from hubbub.runtime.frozen import dataclass
 from hubbub.sampling.sanitize import Blank
 
@@ -54,6 +64,12 @@ class Setting:
     @property
     def shape(self) -> Shape:
         return self.queries.shape
+
+    @property
+    def listed(self) -> Listed:
+        """The queries, for a method that lists them."""
+        assert not isinstance(self.queries, Halfspaces), "half-spaces are not listed"
+        return self.queries
 
     @property
     def public_rows(self) -> int:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import ball, precision, rounded
-from hubbub.query_classes.classes import Boxes, Halfspaces, Listed, Query, cells_of, sum_cells
+from hubbub.query_classes.classes import Boxes, Listed, Query, cells_of, sum_cells
 from hubbub.query_classes.setting import NOT_PUBLIC, Cells, Drawn, Setting, too_wide, why_unlisted
 from hubbub.query_classes.tails import exponential, selection_error
 from hubbub.runtime.frozen import dataclass
@@ -43,8 +43,7 @@ class SmallDatabase:
         listing = why_unlisted(setting)
         if listing:
             return listing
-        assert not isinstance(setting.queries, Halfspaces)
-        if too_many(setting.cells, self.size, setting.queries.number):
+        if too_many(setting.cells, self.size, setting.listed.number):
             return f"it lists every database of {self.size:,} rows, and there are too many of them"
         return too_wide(setting.any_row / 2)
 
@@ -68,14 +67,12 @@ class SmallDatabase:
         return self.error_bound(setting)
 
     def seconds(self, setting: Setting) -> float:
-        assert not isinstance(setting.queries, Halfspaces)
-        return 0.1 + 2e-6 * candidates(setting.cells, self.size) * (1 + setting.queries.number / 500)
+        return 0.1 + 2e-6 * candidates(setting.cells, self.size) * (1 + setting.listed.number / 500)
 
     def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
         """Guarantee: one draw of the exact exponential mechanism, so what :meth:`spends` says is lost and no more."""
-        assert not isinstance(setting.queries, Halfspaces)
         databases = databases_of(setting.cells, self.size)
-        losses = _losses(databases, setting.queries, cells.answers(setting.queries), setting.public_rows, self.size)
+        losses = _losses(databases, setting.listed, cells.answers(setting.listed), setting.public_rows, self.size)
         return Drawn(databases[exponential(losses, setting.any_row / 2, source)].astype(np.int64))
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:

@@ -27,7 +27,7 @@ from hubbub.guarantees.accountant.gaussian import GaussianNoise, Sensitivity, de
 from hubbub.noise.gaussian import LARGEST
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import rational, rounded, to_text
-from hubbub.query_classes.classes import Boxes, Halfspace, Query
+from hubbub.query_classes.classes import Boxes, Query, box_of
 from hubbub.query_classes.marginals.residual import LEAST_VARIANCE, reach_of_weights
 from hubbub.query_classes.series import Factor, coefficients, column_square
 from hubbub.query_classes.setting import Cells, Drawn, Setting
@@ -98,13 +98,11 @@ class SquareRoot:
         return self._reach(setting, self._squares(setting, query), setting.doubt)
 
     def _miss_per_query(self, setting: Setting) -> Fraction:
-        assert isinstance(setting.queries, Boxes)
-        return setting.doubt / setting.queries.number
+        return setting.doubt / setting.listed.number
 
     def _squares(self, setting: Setting, query: Query) -> float:
         """At least the sum of the squared weights of the noises of an interval."""
-        assert not isinstance(query, Halfspace)
-        (start, stop) = query[0]
+        (start, stop) = box_of(query)[0]
         line = _line(setting.shape[0])
         wide = stop - start
         rest = line[wide : start + wide] - line[:start]
@@ -151,9 +149,8 @@ class SquareRoot:
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
         """The difference of two running totals."""
-        assert not isinstance(query, Halfspace)
         totals = _totals(self._factor(setting), drawn)
-        start, stop = query[0]
+        start, stop = box_of(query)[0]
         return Fraction(totals[stop] - totals[start], 1 << _BITS * setting.shape[0])
 
 

@@ -39,7 +39,7 @@ from numpy.typing import NDArray
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import rounded
-from hubbub.query_classes.classes import Boxes, Halfspace, Query
+from hubbub.query_classes.classes import Boxes, Query, box_of
 from hubbub.query_classes.marginals.fourier_tail import BEYOND, LEAST_MISS, Series, series
 from hubbub.query_classes.marginals.geometric import geometric_variance
 from hubbub.query_classes.setting import Cells, Drawn, Setting, too_many_cells, too_wide
@@ -252,13 +252,11 @@ class Tree:
         return self._reach(setting, query, setting.doubt)
 
     def _miss_per_query(self, setting: Setting) -> Fraction:
-        assert isinstance(setting.queries, Boxes)
-        return setting.doubt / setting.queries.number
+        return setting.doubt / setting.listed.number
 
     def _reach(self, setting: Setting, query: Query, miss: Fraction) -> Fraction:
-        assert not isinstance(query, Halfspace)
         fit = self.fit(setting)
-        return _reach(fit, self.rates(setting), fit.weights(*query[0]), miss)
+        return _reach(fit, self.rates(setting), fit.weights(*box_of(query)[0]), miss)
 
     def interval_mean_square(self, setting: Setting) -> float | None:
         """The mean of the variances of all intervals, or somewhat more; None where that would take long."""
@@ -293,13 +291,12 @@ class Tree:
         )
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
-        assert not isinstance(query, Halfspace)
         fit, sums = self.fit(setting), _sums(drawn)
         first = [0]
         for size in fit.sizes:
             first.append(first[-1] + size)
         total = 0
-        for level, start, stop, weight in _runs(fit, *query[0]):
+        for level, start, stop, weight in _runs(fit, *box_of(query)[0]):
             total += weight * int(sums[first[level] + stop] - sums[first[level] + start])
         return Fraction(total, fit.unit)
 

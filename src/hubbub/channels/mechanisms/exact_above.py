@@ -39,12 +39,20 @@ class ExactAbove:
     """
 
     __slots__ = ()
+    _above: ClassVar[int] = 0  # 1 where the count k itself is not published as it is
+    k: int
     tagged: bool = False
 
     @property
     def first(self) -> int:
         """The smallest count that is published as it is."""
-        raise NotImplementedError
+        return self.k + self._above
+
+    @property
+    def proofs(self) -> tuple[Proof, ...]:
+        what = "both counts get the same noise" if self.rate else "both counts are hidden"
+        reason = f"{'up to' if self._above else 'below'} k {what}"
+        return (Proof(steps((1, self.rate), (self.first, INFINITY)), reason),)
 
     @property
     def rate(self) -> Fraction:
@@ -137,14 +145,6 @@ class ExactOrSuppressed(ExactAbove, Channel):
     def claim(self) -> CrowdBlending:
         return CrowdBlending(k=self.k, epsilon=SILENT)
 
-    @property
-    def proofs(self) -> tuple[Proof, ...]:
-        return (Proof(steps((1, 0), (self.k, INFINITY)), "below k both counts are hidden"),)
-
-    @property
-    def first(self) -> int:
-        return self.k
-
 
 @dataclass(frozen=True, slots=True)
 class NoisyBelow(ExactAbove, Channel):
@@ -181,14 +181,6 @@ class NoisyBelow(ExactAbove, Channel):
         return CrowdBlending(k=self.k, epsilon=self.epsilon)
 
     @property
-    def proofs(self) -> tuple[Proof, ...]:
-        return (Proof(steps((1, self.epsilon), (self.k, INFINITY)), "below k both counts get the same noise"),)
-
-    @property
-    def first(self) -> int:
-        return self.k
-
-    @property
     def rate(self) -> Fraction:
         return self.epsilon
 
@@ -201,6 +193,7 @@ class SimpleSuppressed(ExactAbove, Channel):
     after one of them leaves. Nothing is promised to people in larger crowds.
     """
 
+    _above: ClassVar[int] = 1
     name: ClassVar[str] = "simple-suppressed"
     card: ClassVar[Card] = Card(
         statement=Theorem("channel.simple-suppressed", "Theorem 8", f"{LUI_PASS}, Example 2"),
@@ -217,14 +210,6 @@ class SimpleSuppressed(ExactAbove, Channel):
     def claim(self) -> SimpleOutlier:
         return SimpleOutlier(k=self.k, epsilon=SILENT)
 
-    @property
-    def proofs(self) -> tuple[Proof, ...]:
-        return (Proof(steps((1, 0), (self.k + 1, INFINITY)), "up to k both counts are hidden"),)
-
-    @property
-    def first(self) -> int:
-        return self.k + 1
-
 
 @dataclass(frozen=True, slots=True)
 class SimpleNoisy(ExactAbove, Channel):
@@ -235,6 +220,7 @@ class SimpleNoisy(ExactAbove, Channel):
     people in larger crowds.
     """
 
+    _above: ClassVar[int] = 1
     name: ClassVar[str] = "simple-noisy"
     card: ClassVar[Card] = Card(
         statement=Theorem("channel.simple-noisy", "Theorem 9", f"{LUI_PASS}, Example 3"),
@@ -257,11 +243,3 @@ class SimpleNoisy(ExactAbove, Channel):
     @property
     def claim(self) -> SimpleOutlier:
         return SimpleOutlier(k=self.k, epsilon=self.epsilon)
-
-    @property
-    def proofs(self) -> tuple[Proof, ...]:
-        return (Proof(steps((1, self.rate), (self.k + 1, INFINITY)), "up to k both counts get the same noise"),)
-
-    @property
-    def first(self) -> int:
-        return self.k + 1
