@@ -117,16 +117,21 @@ class Audit:
     def sentences(self) -> list[str]:
         """What is to be done, and what it shows."""
         what = f"{self.papers:,} papers, drawn by public words from {self.ballots:,}"
-        agrees = "If each paper agrees with its record"
-        if self.method == "polling":
-            agrees = "If the papers are as the records say on average (this number is the mean of what it takes)"
+        agrees = "paper agrees with its record"
         if self.method == "batches":
             what = f"all papers of the batches of {self.papers:,} draws, by public words from {len(self.batches):,}"
-            agrees = "If each batch agrees with its records"
+            agrees = "batch agrees with its records"
+        risk = f"a wrong winner would have been confirmed with a chance of at most {to_text(self.risk)}."
+        enough = f"If each {agrees}, {risk}"
+        if self.method == "polling":
+            enough = (
+                "That is the mean of what it takes if the papers are as the records say: it may take more. However many "
+                f"rounds it takes, a wrong winner is confirmed with a chance of at most {to_text(self.risk)}."
+            )
         return [
             f"{self.winner} won if all {len(self.assertions)} assertions are true.",
             f"Look at {what} (some perhaps twice).",
-            f"{agrees}, a wrong winner would have been confirmed with a chance of at most {to_text(self.risk)}.",
+            enough,
             "Write into papers.csv what is on the papers, and give it to the same command with --read: it says whether "
             "the winner is confirmed, and else which papers come next.",
             "The records must be written down, and the papers kept, before the public words are said.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
@@ -50,23 +50,26 @@ class _Names:
 
 def read_cdf(source: Source, left: LeftOut) -> Iterator[CastRecord]:
     """The marks of the contest on each ballot that has it, from the current snapshot, as names of candidates."""
-    try:
-        if source.path.suffix.lower() == ".xml":
-            yield from _from_xml(source.path, source.contest, left)
-        else:
-            yield from _from_json(source.path, source.contest, left)
-    except OSError as error:
-        raise WrongUse(f"{source.path.name} cannot be read: {error.strerror or error}; check the path") from error
+    names = _names(source.path)
+    contest, seen = names.contest(source.contest), set[str]()
+    for record in _parts(source.path, ("CVR",)):
+        number, current = text(record, "UniqueId"), text(record, "CurrentSnapshotId")
+        if number and number in seen:
+            raise WrongUse(f"{source.path.name} holds a record that was there before; take out what is there twice")
+        seen.add(number)
+        snapshots = [each for each in record.findall("CVRSnapshot") if each.get("ObjectId", "") == current]
+        if not snapshots:
+            raise _formless(source.path)
+        unit, batch = text(record, "BallotStyleUnitId"), text(record, "BatchId")
+        for snapshot in snapshots:
+            for each in snapshot.findall("CVRContest"):
+                if text(each, "ContestId") == contest:
+                    yield CastRecord(list(_marks(each, names, left)), names.units.get(unit, unit), batch)
 
 
 def cdf_directory(path: Path) -> Directory:
     """Contests and candidates, by the definitions in the file; marks name candidates themselves."""
-    try:
-        names = _names_of_xml(path) if path.suffix.lower() == ".xml" else _names_of_json(_report(path))
-    except OSError as error:
-        raise WrongUse(f"{path.name} cannot be read: {error.strerror or error}; check the path") from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise WrongUse(f"{path.name} has not the form of the common data format; is it whole?") from error
+    names = _names(path)
     people: dict[str, dict[str, str]] = {number: {UNDECLARED: WRITE_IN} for number in names.contests}
     for number, selections in names.options.items():
         for selection in selections:
@@ -76,45 +79,52 @@ def cdf_directory(path: Path) -> Directory:
     return Directory(contests=dict(names.contests), people=people, seats=dict(names.seats))
 
 
-def _report(path: Path) -> Any:
-    if path.stat().st_size > _MOST_BYTES:
-        raise WrongUse(f"{path.name} has more than 1 GB; export the records in several files")
-    with open_regular(path) as stream:
-        return json.loads(stream.read())
+def _parts(path: Path, tags: Collection[str]) -> Iterator[Element]:
+    """The parts of a file with these names, one after the other; of JSON as XML has them."""
+    try:
+        with open_regular(path) as stream:
+            if path.suffix.lower() == ".xml":
+                yield from elements(stream, tags, f"the file {path.name}")
+                return
+            if path.stat().st_size > _MOST_BYTES:
+                raise WrongUse(f"{path.name} has more than 1 GB; export the records in several files")
+            report = json.loads(stream.read())
+            places = [(report, ("GpUnit", "CVR")), *((each, ("Candidate", "Contest")) for each in report["Election"])]
+            for place, inside in places:
+                for tag in inside:
+                    yield from (_element(tag, value) for value in place.get(tag) or () if tag in tags)
+    except OSError as error:
+        raise WrongUse(f"{path.name} cannot be read: {error.strerror or error}; check the path") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise _formless(path) from error
 
 
-def _from_xml(path: Path, wanted: str, left: LeftOut) -> Iterator[CastRecord]:
-    names, what = _names_of_xml(path), f"the file {path.name}"
-    contest, seen = names.contest(wanted), set[str]()
-    with open_regular(path) as stream:
-        for record in elements(stream, ("CVR",), what):
-            _check_once(text(record, "UniqueId"), seen, path)
-            current = text(record, "CurrentSnapshotId")
-            for snapshot in record.findall("CVRSnapshot"):
-                if snapshot.get("ObjectId", "") == current:
-                    unit, batch = text(record, "BallotStyleUnitId"), text(record, "BatchId")
-                    for marks in _marks_of_xml(snapshot, contest, names, left):
-                        yield CastRecord(marks, names.units.get(unit, unit), batch)
+def _formless(path: Path) -> WrongUse:
+    return WrongUse(f"{path.name} has not the form of the common data format; is it whole?")
 
 
-def _check_once(record: str, seen: set[str], path: Path) -> None:
-    """Refuse a record that says by its own identifier that it was there before."""
-    if record and record in seen:
-        raise WrongUse(f"{path.name} holds a record that was there before; take out what is there twice")
-    seen.add(record)
+def _element(tag: str, value: Any) -> Element:
+    """A part of JSON as the element that XML has in its place."""
+    if not isinstance(value, dict):
+        found = Element(tag)
+        found.text = str(value).lower() if isinstance(value, bool) else str(value)
+        return found
+    found = Element(tag, {"ObjectId": str(value.get("@id", ""))})
+    for name, part in value.items():
+        for each in part if isinstance(part, list) else [part] if part is not None else []:
+            found.append(_element(name, each))
+    return found
 
 
-def _names_of_xml(path: Path) -> _Names:
-    names, what = _Names(), f"the file {path.name}"
-    with open_regular(path) as stream:
-        for part in elements(stream, ("Contest", "Candidate", "GpUnit"), what):
-            number = part.get("ObjectId", "")
-            if part.tag == "GpUnit":
-                names.units[number] = text(part, "Name") or text(part, "Code/Value") or number
-                continue
-            if part.tag == "Candidate":
-                names.people[number] = text(part, "Name")
-                continue
+def _names(path: Path) -> _Names:
+    names = _Names()
+    for part in _parts(path, ("Contest", "Candidate", "GpUnit")):
+        number = part.get("ObjectId", "")
+        if part.tag == "GpUnit":
+            names.units[number] = text(part, "Name") or text(part, "Code/Value") or number
+        elif part.tag == "Candidate":
+            names.people[number] = text(part, "Name")
+        else:
             names.contests[number] = text(part, "Name")
             names.seats[number] = _rank(text(part, "VotesAllowed") or text(part, "NumberElected"))
             for option in part.findall("ContestSelection"):
@@ -124,77 +134,17 @@ def _names_of_xml(path: Path) -> _Names:
     return names
 
 
-def _marks_of_xml(snapshot: Element, contest: str, names: _Names, left: LeftOut) -> Iterator[list[tuple[int, str]]]:
-    for each in snapshot.findall("CVRContest"):
-        if text(each, "ContestId") != contest:
-            continue
-        marks = []
-        for selection in each.findall("CVRContestSelection"):
-            for position in selection.findall("SelectionPosition"):
-                if text(position, "HasIndication") == "no":
-                    continue
-                chosen = text(selection, "ContestSelectionId")
-                if not chosen:
-                    left[_UNALLOTTED] += 1
-                    continue
-                written = position.find("CVRWriteIn") is not None
-                name = UNDECLARED if written else names.candidate(chosen)
-                marks.append((_rank(text(position, "Rank") or text(selection, "Rank")), name))
-        yield marks
-
-
-def _from_json(path: Path, wanted: str, left: LeftOut) -> Iterator[CastRecord]:
-    try:
-        report = _report(path)
-        names = _names_of_json(report)
-        contest, seen = names.contest(wanted), set[str]()
-        for record in report["CVR"]:
-            _check_once(str(record.get("UniqueId") or ""), seen, path)
-            current = record["CurrentSnapshotId"]
-            for snapshot in record["CVRSnapshot"]:
-                if snapshot["@id"] == current:
-                    unit, batch = str(record.get("BallotStyleUnitId") or ""), str(record.get("BatchId") or "")
-                    for marks in _marks_of_json(snapshot.get("CVRContest", []), contest, names, left):
-                        yield CastRecord(marks, names.units.get(unit, unit), batch)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise WrongUse(f"{path.name} has not the form of the common data format; is it whole?") from error
-
-
-def _names_of_json(report: Mapping[str, Any]) -> _Names:
-    names = _Names()
-    for unit in report.get("GpUnit") or []:
-        names.units[unit["@id"]] = str(unit.get("Name") or unit["@id"])
-    for election in report["Election"]:
-        for person in election.get("Candidate", []):
-            names.people[person["@id"]] = str(person.get("Name", ""))
-        for one in election["Contest"]:
-            names.contests[one["@id"]] = str(one.get("Name", ""))
-            names.seats[one["@id"]] = int(one.get("VotesAllowed") or one.get("NumberElected") or 1)
-            for option in one.get("ContestSelection", []):
-                names.options.setdefault(one["@id"], []).append(option["@id"])
-                names.selections[option["@id"]] = (bool(option.get("IsWriteIn")), option.get("CandidateIds") or [])
-    return names
-
-
-def _marks_of_json(
-    contests: Sequence[Mapping[str, Any]], contest: str, names: _Names, left: LeftOut
-) -> Iterator[list[tuple[int, str]]]:
-    for each in contests:
-        if each["ContestId"] != contest:
-            continue
-        marks = []
-        for selection in each.get("CVRContestSelection", []):
-            for position in selection["SelectionPosition"]:
-                if position.get("HasIndication") == "no":
-                    continue
-                chosen = str(selection.get("ContestSelectionId", ""))
-                if not chosen:
-                    left[_UNALLOTTED] += 1
-                    continue
-                written = position.get("CVRWriteIn") is not None
-                name = UNDECLARED if written else names.candidate(chosen)
-                marks.append((_rank(str(position.get("Rank", selection.get("Rank", "")))), name))
-        yield marks
+def _marks(contest: Element, names: _Names, left: LeftOut) -> Iterator[tuple[int, str]]:
+    for selection in contest.findall("CVRContestSelection"):
+        chosen = text(selection, "ContestSelectionId")
+        for position in selection.findall("SelectionPosition"):
+            if text(position, "HasIndication") == "no":
+                continue
+            if not chosen:
+                left[_UNALLOTTED] += 1
+                continue
+            name = UNDECLARED if position.find("CVRWriteIn") is not None else names.candidate(chosen)
+            yield _rank(text(position, "Rank") or text(selection, "Rank")), name
 
 
 def _rank(text: str) -> int:
