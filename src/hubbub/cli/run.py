@@ -104,6 +104,7 @@ def _as_json(planned: Plan) -> dict[str, Any]:
                 "dataset": each.entry.dataset,
                 "state": each.state.value,
                 "published": each.bound.description.published,
+                **({"hidden": each.bound.description.hidden} if each.bound.description.hidden else {}),
                 "weak": list(each.weak),
                 "guarantees": [about(step.conclusion, step.people) for step in each.bound.promises],
             }

@@ -89,6 +89,8 @@ def _release(planned: Planned) -> Iterator[Line]:
     elif planned.joint is None:
         tried = how_exact(spec, planned.table.engine.columns())
         yield Line(0, "How exact", f"{tried or UNKNOWN}.")
+    if about.hidden:
+        yield Line(0, "Not shown", about.hidden)
     for column, rule in about.public:
         yield Line(0, "Public by declaration", f"{column}: {rule}.")
     for weakness in planned.weak:

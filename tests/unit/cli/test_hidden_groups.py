@@ -54,6 +54,18 @@ def test_a_rehearsal_and_a_release_say_beforehand_what_will_not_be_shown(tmp_pat
     assert SENTENCE in (tmp_path / "out" / "report.html").read_text()
 
 
+def test_the_review_of_a_publication_says_it_too(tmp_path: Path) -> None:
+    codes(tmp_path, SIZES)
+    (tmp_path / "hubbub.toml").write_text(
+        'ledger = "ledger.db"\n[datasets.codes]\nfile = "codes.csv"\nperson = "person"\n[[release]]\nname = "codes"\n'
+        'dataset = "codes"\nkind = "histogram"\nby = ["code"]\nepsilon = "1"\ndelta = "1e-6"\n'
+    )
+    plan = str(tmp_path / "hubbub.toml")
+    assert f"**Not shown**: {SENTENCE}" in run("run", plan, "--dry-run").output
+    (planned,) = json.loads(run("run", plan, "--dry-run", "--json").stdout)["releases"]
+    assert planned["hidden"] == SENTENCE
+
+
 def test_it_is_the_same_sentence_whoever_is_in_the_table(tmp_path: Path) -> None:
     """Codes of which none is shown, and one code of everybody."""
     said = set()
