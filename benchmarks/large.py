@@ -56,7 +56,7 @@ def main() -> None:
         bins, places = make_tables(folder)
         asked: Sequence[tuple[str, dict[str, Any]]] = (
             ("crowd=20", {"crowd": 20}),
-            ("outlier=1, show_above=14", {"outlier": "1", "show_above": 14}),
+            ("outlier=1, show_above=14", {"mechanism": "warped:curve=1,show-above=14"}),
         )
         for i, (words, given) in enumerate(asked):
 

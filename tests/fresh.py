@@ -20,6 +20,7 @@ from hubbub.kinds.table import Table
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import Source, SystemSource
 from hubbub.opening import open as open_table
+from hubbub.options.mechanism import Mechanism
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.release import Release
 from hubbub.protocol.result import Result, Sheet
@@ -121,6 +122,16 @@ def counts(release: Release) -> Counts:
     """What a histogram published."""
     assert isinstance(release.result, Counts)
     return release.result
+
+
+def words_of_a_release(words: Mapping[str, Any]) -> dict[str, Any]:
+    """What a release is asked with for these words of a request: a mechanism where they name a channel."""
+    found = dict(words)
+    own, name = dict(found.pop("options", {})), found.pop("channel", None)
+    if name is not None:
+        typed = tuple((key, value if value is True else str(value)) for key, value in own.items())
+        found["mechanism"] = Mechanism(name, typed)
+    return found
 
 
 def asked(release: Release) -> Histogram:

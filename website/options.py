@@ -41,7 +41,7 @@ GROUPS: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
         ("distinct", "rows_per_person", "rows_per_bin", "rows_called"),
     ),
     "SampleOptions": ("A secret sample before a promise to crowds.", ("sample", "at_delta")),
-    "NoiseOptions": ("Which noise, and its delta.", ("delta", "noise")),
+    "NoiseOptions": ("Which noise, and its delta.", ("delta", "mechanism")),
     "WeightOptions": ("Design weights.", ("weight", "poisson_survey", "calibrated")),
     "KeptOptions": ("What intervals of one row per person are for.", ("expected_rows", "kept_rows")),
 }

@@ -125,7 +125,7 @@ def ballots(more: Ballots = MORE_BALLOTS, **words: Any) -> Case:
 TOWN = ("town=Bath,York,other",)
 CUBE = (*TOWN, "age:0..90:30,null")
 EVERYBODY = ("town=Bath,York,null,other", "age:0..90:30,null,other")
-STAIRS = {"thresholds": "100,10", "epsilons": "1,0.1,0.01", "alpha": "10"}
+STAIRS = "staircase:thresholds=100,10,epsilons=1,0.1,0.01,alpha=10"
 POINTS = {"columns": "age,id", "box": "0..100,0..100", "grid": "50,50", "crowd": "5", "epsilon": "2"}
 AREAS = str(Path(__file__).with_name("regions.geojson"))
 QUESTIONS = str(Path(__file__).with_name("questions.toml"))
@@ -173,7 +173,7 @@ CASES = {
     "histogram, one row": Case("histogram", {"by": TOWN, "crowd": "5", "one_row_per_person": True}),
     "histogram, several": Case("histogram", {"by": TOWN, "epsilon": "1", "distinct": "2"}),
     "histogram, lowered": Case("histogram", {"by": TOWN, "outlier": "1:1,5:0.5"}),
-    "histogram, staircase": Case("histogram", {"by": TOWN, "channel": "staircase", **STAIRS}),
+    "histogram, staircase": Case("histogram", {"by": TOWN, "mechanism": STAIRS}),
     "cube": Case("cube", {"by": CUBE, "crowd": "5", "consistent": True}),
     "cube, found": Case("cube", {"by": ("town", "age:30"), "crowd": "3", "consistent": True}, declared=False),
     "cube, noise below": Case("cube", {"by": CUBE, "crowd": "5", "epsilon": "0.5", "consistent": True}),
@@ -181,7 +181,7 @@ CASES = {
     "cube, several rows": Case("cube", {"by": CUBE, "epsilon": "1", "rows_per_person": "2", "distinct": "2"}),
     "cube, total": Case("cube", {"by": CUBE, "epsilon": "1", "margins": "total; age"}),
     "cube, gaussian": Case(
-        "cube", {"by": CUBE, **GAUSSIAN, "noise": "gaussian", "margins": "town; total", "consistent": True}
+        "cube", {"by": CUBE, **GAUSSIAN, "mechanism": "gaussian", "margins": "town; total", "consistent": True}
     ),
     "cube, gaussian of so many": Case("cube", {"by": EVERYBODY, **GAUSSIAN, "people": "41"}, FEWER, OTHERS, distance=2),
     "cube, sampled": Case("cube", {"by": CUBE, "epsilon": "1", "sample": "0.5"}),
@@ -276,12 +276,12 @@ CASES = {
         "queries", {"columns": ("age:0..90:5",), "class": "intervals", **GAUSSIAN, "method": "square-root"}
     ),
     "count, gaussian": Case(
-        "count", {"by": CUBE, "totals": True, **GAUSSIAN, "noise": "gaussian", "rows_per_person": "2"}
+        "count", {"by": CUBE, "totals": True, **GAUSSIAN, "mechanism": "gaussian", "rows_per_person": "2"}
     ),
-    "fraction, gaussian": Case("fraction", {"by": TOWN, "where": "age < 50", **GAUSSIAN, "noise": "gaussian"}),
-    "mean, gaussian": Case("mean", {**AGE, "by": TOWN, "totals": True, **GAUSSIAN, "noise": "gaussian"}),
+    "fraction, gaussian": Case("fraction", {"by": TOWN, "where": "age < 50", **GAUSSIAN, "mechanism": "gaussian"}),
+    "mean, gaussian": Case("mean", {**AGE, "by": TOWN, "totals": True, **GAUSSIAN, "mechanism": "gaussian"}),
     "sum, gaussian": Case(
-        "sum", {**AGE, "by": TOWN, "rows_per_person": "3", "cap": "100", **GAUSSIAN, "noise": "gaussian"}
+        "sum", {**AGE, "by": TOWN, "rows_per_person": "3", "cap": "100", **GAUSSIAN, "mechanism": "gaussian"}
     ),
     "sum, weighted": Case("sum", {**AGE, "by": TOWN, "weight": "age:0..2:1", "epsilon": "1"}),
     "mean, weighted": Case("mean", {"of": "id:0..50:1", "by": TOWN, "weight": "age:0..2:1", "epsilon": "1"}),
@@ -301,7 +301,7 @@ CASES = {
     ),
     "summary, gaussian": Case(
         "summary",
-        {"number": ("rows 3", "sum age:0..90:5"), "by": TOWN, "distinct": "2", **GAUSSIAN, "noise": "gaussian"},
+        {"number": ("rows 3", "sum age:0..90:5"), "by": TOWN, "distinct": "2", **GAUSSIAN, "mechanism": "gaussian"},
     ),
     "fraction, calibrated": Case(
         "fraction",

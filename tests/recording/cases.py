@@ -60,7 +60,7 @@ PROTECTIONS: Final[dict[str, dict[str, Any]]] = {
     "noise": {"epsilon": "1"},
     "crowds": {"crowd": "6"},
     "crowds with noise": {"crowd": "6", "epsilon": "1"},
-    "Gaussian noise": {"epsilon": "1", "delta": "1e-6", "noise": "gaussian"},
+    "Gaussian noise": {"epsilon": "1", "delta": "1e-6", "mechanism": "gaussian"},
     "a secret sample": {"crowd": "6", "epsilon": "1", "sample": "0.2", "at_delta": "1e-3"},
     "zero knowledge": {"zero_knowledge": "0.5", "rows": "10", "people": "41"},
     "an outlier curve": {"outlier": "1:1,5:0.5"},

@@ -32,7 +32,7 @@ def replay(statistic: str, options: dict[str, Any], table: str) -> dict[str, Any
     if not options.keys() <= {"person", *(option.name for option in kind.options)}:
         return {REFUSED: True}
     try:
-        spec = kind.from_options(**options).with_schema(engine.columns())
+        spec = kind.ask(**options).with_schema(engine.columns())
         promises = spec.promises()
     except HubbubError:
         return {REFUSED: True}

@@ -90,8 +90,8 @@ def test_python_and_the_command_line_spell_one_message_each_in_its_way(tmp_path:
     asked = ["release", "histogram", str(tmp_path / "town.parquet"), "--by", "town", "--out", str(tmp_path / "out")]
     typed = CliRunner().invoke(commands, [*asked, "--rows-are-people"])
     assert typed.exit_code == 2
-    assert "crowd=20, epsilon=1, outlier=1:0.01,101:1 or channel=NAME" in str(error.value)
-    assert "--crowd 20, --epsilon 1, --outlier 1:0.01,101:1 or --channel NAME" in typed.stderr
+    assert "crowd=20, epsilon=1, outlier=1:0.01,101:1 or mechanism=NAME" in str(error.value)
+    assert "--crowd 20, --epsilon 1, --outlier 1:0.01,101:1 or --mechanism NAME" in typed.stderr
     assert "`" not in typed.stderr + str(error.value)
 
 

@@ -32,7 +32,7 @@ def test_bins_found_in_the_data_are_those_of_the_sample() -> None:
     """
     people = pa.table({"label": [f"p{i}" for i in range(2000)]})
     release = open_table(people).histogram(
-        ["label"], channel="outlier-suppressed", options={"k": 2, "epsilon": "0.1", "offset": 10}, sample="0.01"
+        ["label"], mechanism="outlier-suppressed:k=2,epsilon=0.1,offset=10", sample="0.01"
     )
     promised = release.promises[-1].conclusion
     assert isinstance(promised, DifferentialPrivacy)

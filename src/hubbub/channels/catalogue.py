@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from fractions import Fraction
@@ -166,22 +167,27 @@ _MAKERS: Mapping[str, Callable[[type[Any], Options], Made]] = {
 """How those are made that can be asked for in several ways; the others take their options as they are."""
 
 
-def make(name: str, **options: Any) -> Made:
-    """The channel of that name; options that are None or False count as not given."""
+def make(name: str, *, mechanism: bool = False, **options: Any) -> Made:
+    """The channel of that name; options that are None or False count as not given. What is wrong with them is said in the
+    words of a release where it is its `mechanism`, else in those of ``hubbub channel``."""
     kind = channel_class(name)
     entry: Card = kind.card
     given = {key: value for key, value in options.items() if value is not None and value is not False}
     known = {*entry.needs, *entry.may, *entry.one_of}
     example = f"like `channel={name}` {entry.example}"
+    if mechanism:
+        parameters = re.sub("` `", ",", entry.example).strip("`").replace("_", "-")
+        example = f"like `mechanism={name}:{parameters}`"
+    marked = str if mechanism else "`{}`".format
     for key in given:
         if key not in known:
-            raise WrongUse(f"the channel {name} has no option `{key}`; use it {example}")
+            raise WrongUse(f"the channel {name} has no option {marked(key)}; use it {example}")
     for key in entry.needs:
         if key not in given:
-            raise WrongUse(f"the channel {name} needs `{key}`, {example}")
+            raise WrongUse(f"the channel {name} needs {marked(key)}, {example}")
     chosen = [key for key in entry.one_of if key in given]
     if entry.one_of and len(chosen) != 1:
-        choices = ", ".join(f"`{key}`" for key in entry.one_of)
+        choices = ", ".join(map(marked, entry.one_of))
         raise WrongUse(f"the channel {name} needs exactly one of {choices}, {example}")
     return _MAKERS[name](kind, given) if name in _MAKERS else Made(kind(**given))
 

@@ -93,7 +93,7 @@ def check_words(noise: str, delta: Fraction | None) -> None:
     if delta is not None and not 0 < delta < 1:
         raise WrongUse(f"delta must lie between 0 and 1, not {delta}; choose one like 1e-9")
     if noise == "gaussian" and delta is None:
-        raise WrongUse("Gaussian noise needs a delta beside epsilon; add `delta=1e-9`, or use `noise=geometric`")
+        raise WrongUse("Gaussian noise needs a delta beside epsilon; add `delta=1e-9`, or use `mechanism=geometric`")
 
 
 def chosen_variance(noise: str, epsilon: Fraction, delta: Fraction | None, sensitivity: Sensitivity) -> Fraction | None:

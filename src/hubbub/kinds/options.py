@@ -49,7 +49,7 @@ class NoiseOptions(TypedDict, total=False):
     """Which noise, and its delta."""
 
     delta: Exact | None
-    noise: str | None
+    mechanism: str | None
 
 
 class WeightOptions(TypedDict, total=False):
@@ -79,25 +79,6 @@ class HistogramOptions(Confirmed, RowOptions, SampleOptions, NoiseOptions, KeptO
     coverage: Exact
     weight: str | None
     parts: Exact | None
-    channel: str | None
-    k: Exact | None
-    tagged: bool
-    alpha: Exact | None
-    offset: Exact | None
-    variance: Exact | None
-    thresholds: str | Sequence[Exact] | None
-    epsilons: str | Sequence[Exact] | None
-    offsets: str | Sequence[Exact] | None
-    as_printed: bool
-    curve: str | None
-    estimator: str | None
-    epsilon_a: Exact | None
-    delta_a: Exact | None
-    grid: Exact | None
-    t: Exact | None
-    K: Exact | None
-    factor: Exact | None
-    show_above: Exact | None
 
 
 class RecordsOptions(Confirmed, SampleOptions, total=False):

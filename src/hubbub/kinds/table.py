@@ -134,20 +134,18 @@ class Table:
     def histogram(
         self,
         by: Sequence[str],
-        *,
-        options: Mapping[str, Any] | None = None,
         **chosen: Unpack[o.HistogramOptions],
     ) -> Release:
         """Count people by some columns, and publish the counts so that each person stays lost in the crowd.
 
         A promise so weak that somebody has to confirm it (:mod:`hubbub.protocol.weakness`) is refused without
-        `accept_weak`, before anything is spent. What belongs to a channel may also come in one mapping, `options`.
+        `accept_weak`, before anything is spent.
 
         Guarantee: the promises of the release, derived before the table is read and entered in the ledger, durably,
         before any noise is drawn; noise and samples come from the operating system, fresh for this call. With the
         earlier releases of the dataset there is still a theorem that covers all of them, or the call is refused.
         """
-        return self._release("histogram.request", by=by, **{**(options or {}), **chosen})
+        return self._release("histogram.request", by=by, **chosen)
 
     @_of_kind("records.request")
     def records(self, columns: Sequence[str], **chosen: Unpack[o.RecordsOptions]) -> Release:
@@ -290,7 +288,7 @@ class Table:
         ``people.release``. `zero_knowledge` is shared among the questions (`share`, equally if not said); without it
         each question says its `epsilon` inside the sample. `one_row_per_person` keeps one row of a person with several,
         the same one for all questions; `rows_per_person` (with `distinct` and `rows_per_bin`) several, so that counts,
-        shares and means are of rows; `unique_person` declares, unchecked, that nobody has several. With `delta`, `noise`
+        shares and means are of rows; `unique_person` declares, unchecked, that nobody has several. With `delta`, `mechanism`
         is geometric or Gaussian, whichever errs less.
 
         Guarantee: with E the sum of what the questions lose inside, ln(1 + (rows/people)(e^E - 1))-zero-knowledge

@@ -29,6 +29,7 @@ from hubbub.guarantees.derivation import Derivation
 from hubbub.kinds.histogram.request import plan_histogram
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.numeric.exact import Exact, Infinite, integer, rational, rounded, to_text
+from hubbub.options.mechanism import Mechanism
 from hubbub.plan.error import Expected, error_over_shape
 from hubbub.plan.shape import Shape
 from hubbub.plan.targets import Target, Want, largest_inner, smallest_crowd, why_not
@@ -75,15 +76,27 @@ class Design:
 
     def command(self, file: str, by: Sequence[str], out: str, *, person: str | None = None) -> str:
         """The release, as it is typed; without a person column, each row is a person."""
+        words, described = dict(self.options), ""
+        if "collected" in words:
+            described = shlex.join(["hubbub", "describe", file, *_option("--collected", str(words.pop("collected")))])
+        if "channel" in words or "show_above" in words:
+            own = {name: words.pop(name) for name in tuple(words) if name not in _OF_RELEASE}
+            own |= {"curve": own.pop("outlier")} if "outlier" in own else {}
+            name = str(own.pop("channel", "warped"))
+            parameters = tuple((key, value if value is True else str(value)) for key, value in own.items())
+            words["mechanism"] = str(Mechanism(name, parameters))
         who = ["--rows-are-people"] if person is None else _option("--person", person)
         flags: list[str] = []
-        for name, value in self.options.items():
+        for name, value in words.items():
             flag = "--" + name.replace("_", "-")
             flags += [flag] if value is True else _option(flag, str(value))
         columns = [part for spec in by for part in _option("--by", spec)]
         table = f"./{file}" if file.startswith("-") else file
         arguments = ["hubbub", "release", self.spec.kind.name, table, *who, *columns, *flags, *_option("--out", out)]
-        return shlex.join(arguments)
+        return " && ".join(filter(None, (described, shlex.join(arguments))))
+
+
+_OF_RELEASE: Final = ("sample", "scale_up", "at_delta")  # and not of its mechanism
 
 
 def _option(flag: str, value: str) -> list[str]:

@@ -98,7 +98,7 @@ def noises(
 ) -> Noises:
     """Geometric and Gaussian noise for the same epsilon, and from where on the Gaussian wins.
 
-    A release with `epsilon` and `delta` takes the better one by itself (`noise=auto`). Counts move by 1 for each row;
+    A release with `epsilon` and `delta` takes the better one by itself (`mechanism=auto`). Counts move by 1 for each row;
     means and sums by up to W steps, the declared range or the cap over the step. No data is read.
 
     Guarantee: both reach the promise, the geometric one without its delta; the better one has the smaller variance.

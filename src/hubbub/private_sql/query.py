@@ -31,7 +31,7 @@ _UNIT: Final = ("privacy_unit_column", "rows_are_people", "one_row_per_person", 
 PROMISES: Final[dict[str, tuple[str, ...]]] = {
     "DIFFERENTIAL_PRIVACY": (
         *("epsilon", "delta", *_UNIT, "max_groups_contributed", "max_rows_contributed"),
-        *("rows_per_person", "groups_per_person", "rows_per_group", "people", "rows", "noise"),
+        *("rows_per_person", "groups_per_person", "rows_per_group", "people", "rows", "mechanism"),
     ),
     "CROWD_BLENDING": ("crowd", "epsilon", "sample", "at_delta", *_UNIT),
     "ZERO_KNOWLEDGE": ("epsilon", "rows", "people", *_UNIT),

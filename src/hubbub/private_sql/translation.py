@@ -18,6 +18,7 @@ from typing import Any, Final
 from hubbub.dictionary.dictionary import Dictionary
 from hubbub.errors import WrongUse
 from hubbub.numeric.exact import rational, to_text
+from hubbub.options.mechanism import Mechanism
 from hubbub.private_sql.mixture import is_summary, summary_words
 from hubbub.private_sql.query import (
     ALL_ROWS,
@@ -469,13 +470,16 @@ def _promise_words(query: Query, kind: str) -> dict[str, Any]:
             )
         if "curve" not in options:
             raise WrongUse("OUTLIER_PRIVACY has a curve; add curve = '1:0.01,101:1' to OPTIONS")
-        return found | {"outlier": options["curve"]} | _some(options, "show_above")
+        if "show_above" not in options:
+            return found | {"outlier": options["curve"]}
+        hidden = (("curve", str(options["curve"])), ("show_above", str(options["show_above"])))
+        return found | {"mechanism": str(Mechanism("warped", hidden))}
     if promise == "CROWD_BLENDING":
         if "crowd" not in options:
             raise WrongUse("CROWD_BLENDING has a crowd; add crowd = 20 to OPTIONS")
         return found | _some(options, "crowd", "epsilon", "sample", "at_delta")
-    without = ("delta", "noise") if kind in ("quantile", "variance", "std") else ()  # they need no delta
-    return found | _some(options, *(name for name in ("epsilon", "delta", "noise") if name not in without))
+    without = ("delta", "mechanism") if kind in ("quantile", "variance", "std") else ()  # they need no delta
+    return found | _some(options, *(name for name in ("epsilon", "delta", "mechanism") if name not in without))
 
 
 def _some(options: Mapping[str, str], *names: str) -> dict[str, str]:

@@ -70,7 +70,7 @@ _OWN: Final = (
     *_REPORT,
 )
 _SHARED: Final = ("epsilon", "delta")
-_PROMISES: Final = ("epsilon", "crowd", "zero_knowledge", "outlier", "channel", "spec")
+_PROMISES: Final = ("epsilon", "crowd", "zero_knowledge", "outlier", "mechanism", "spec")
 _DIGITS: Final = 12
 _HEAVIEST: Final = 10**6
 _OPENING: Final = tuple(

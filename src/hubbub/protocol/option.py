@@ -42,6 +42,7 @@ class Option:
     first: bool = False  # on the command line it stands by itself, without its name
     group: str = WHAT  # under which heading help shows it
     advanced: bool = False  # few need it: --help-all shows it
+    expand: Callable[[Any], Mapping[str, Any]] | None = None  # the words of a request that its value stands for
     other_names: tuple[tuple[str, str], ...] = ()  # what others call a choice, and the choice
 
     @property
@@ -104,6 +105,18 @@ def check_options(what: str, options: Sequence[Option], given: Mapping[str, Any]
     for option in options:
         if option.missing and given.get(option.name) in (None, ()):
             raise WrongUse(option.missing)
+
+
+def spell_out(options: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The words of a request, with those that a value stands for in its place."""
+    found = dict(given)
+    for option in options:
+        value = found.pop(option.name, None) if option.expand is not None else None
+        for name, meant in (option.expand(value) if option.expand is not None and value is not None else {}).items():
+            if found.get(name) is not None:
+                raise WrongUse(f"`{name}` is said twice, once in `{option.name}`; say it once")
+            found[name] = meant
+    return found
 
 
 def documented(help: str, options: Sequence[Option]) -> Callable[[Method], Method]:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.check import Check as Check
 from hubbub.protocol.measurement import Measurement as Measurement
-from hubbub.protocol.option import Option, check_options
+from hubbub.protocol.option import Option, check_options, spell_out
 from hubbub.protocol.result import Result as Result
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.published_files import Files as Files
@@ -205,4 +205,4 @@ class Kind:
         """The spec that these words ask for, or one sentence that says what is wrong with them; of words that are left
         out, the defaults of the kind."""
         check_options(self.name, self.words, {name: words[name] for name in words if name != "person"})
-        return self.from_options(**words)
+        return self.from_options(**spell_out(self.options, words))

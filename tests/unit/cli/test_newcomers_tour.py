@@ -112,8 +112,8 @@ RH people.csv --by town --crowd 5 --scale-up --out o => 2 --scale-up needs the r
 RH people.csv --by town --crowd 5 --collected 0.5 --sample 0.5 --out o => 2 no such option '--collected' here: hubbub describe FILE --collected says it
 RH people.csv --by town --crowd 5 --coverage 95 --out o => 2 coverage must lie between 0 and 1, not 95;
 RH people.csv --by town --crowd 5 --at-delta 0 --out o => 2 at-delta must be above 0, not 0
-RH people.csv --by town --crowd 5 --k 5 --out o => 2 --k belongs to a channel; add --channel NAME
-RH people.csv --by town --channel magic --out o => 2 there is no channel 'magic'; choose one of
+RH people.csv --by town --crowd 5 --mechanism k=5 --out o => 2 --mechanism says how all counts are drawn; drop --crowd
+RH people.csv --by town --mechanism magic --out o => 2 there is no channel 'magic'; choose one of
 RH people.csv --by town --outlier 1:2:3 --out o => 2 the step at 1 must be a number like 0.1, 1/3 or
 RH people.csv --by town --crowd 5 --person who --out o => 2 there is no column 'who'; the first line of the
 RH people.csv --by town --crowd 5 --person town --out o => 3 the table does not have exactly one row for

@@ -87,9 +87,9 @@ describe people.csv --exempt -1 --out o.json => 2 exempt must be a whole number 
 describe people.csv --exempt two --out o.json => 2 exempt must be a number like 0.1, 1/3 or
 release histogram people.csv --by town=a --epsilon 1 --out o --ledger people.csv => 2 the file
 release histogram people.csv --by town=a --epsilon 1 --out o --ledger . => 3 the ledger
-release histogram people.csv --by town=a --channel geometric --out o => 2 the channel geometric needs --epsilon, like
-release histogram people.csv --by town=a --channel threshold --k 0 --out o => 2 there is no channel 'threshold'; choose one
-release histogram people.csv --by town=a --channel threshold --k 5 --epsilon 1 --out o => 2 there is no channel 'threshold'; choose one
+release histogram people.csv --by town=a --mechanism group:k=3 --out o => 2 the channel group needs epsilon, like --mechanism group:k=100,epsilon=1
+release histogram people.csv --by town=a --mechanism threshold:k=0 --out o => 2 there is no channel 'threshold'; choose one
+release histogram people.csv --by town=a --mechanism threshold:k=5 --epsilon 1 --out o => 2 there is no channel 'threshold'; choose one
 release histogram people.csv --by town=a --outlier flat --out o => 2 a curve, like 1:0.01,101:1 or slope:0.02 or
 release histogram people.csv --by town=a --outlier 5:1,1:0 --out o => 2 a curve must say what holds from a crowd of
 release histogram sqlite:///nowhere.sqlite --table t --by town=a --epsilon 1 --out o => 2 there is no file 'nowhere.sqlite'; check

@@ -26,6 +26,7 @@ from hubbub.kinds.sums.ratio import ratio
 from hubbub.kinds.sums.variance import spread
 from hubbub.kinds.synthetic.request import synthetic
 from hubbub.kinds.table import Table
+from hubbub.options.mechanism import Mechanism
 from website.options import METHODS, PLACE, text
 
 REQUESTS: dict[str, Callable[..., Any]] = {
@@ -104,10 +105,10 @@ def test_an_option_that_must_be_said_has_its_sentence_in_python_too() -> None:
         table().records(["town"], **words)
 
 
-def test_the_options_of_a_channel_come_by_name_as_the_command_has_them_or_in_one_mapping() -> None:
-    by_name = table().histogram(["town=Bath"], channel="warped", curve="1:0.01,101:1")
-    mapped = table().histogram(["town=Bath"], channel="warped", options={"curve": "1:0.01,101:1"})
-    assert by_name.spec.to_json() == mapped.spec.to_json()
+def test_a_mechanism_comes_as_its_text_or_as_the_value() -> None:
+    typed = table().histogram(["town=Bath"], mechanism="warped:curve=1:0.01,101:1")
+    named = table().histogram(["town=Bath"], mechanism=Mechanism("warped", (("curve", "1:0.01,101:1"),)))  # type: ignore[arg-type]
+    assert typed.spec.to_json() == named.spec.to_json()
 
 
 def test_statistics_of_a_graph_are_listed_or_named_in_one_text_as_on_the_command_line() -> None:

@@ -255,7 +255,7 @@ WRONG = [
     (TOML.replace('by = "unit"', 'by = "departement"'), "units: there is no column 'departement'"),
     (TOML.replace('by = "unit"', "by = 3"), "by is a text, or several in brackets"),
     (TOML.replace('by = "unit"', 'by = "unit"\ncrowd = 20\ncrowd = 30'), "is no TOML file"),
-    (TOML.replace('by = "unit"', 'by = "unit"\nnoise = "pink"'), "leave it out for auto"),
+    (TOML.replace('by = "unit"', 'by = "unit"\nmechanism = "pink"'), "there is no channel 'pink'"),
     (TOML.replace("importance = 8", "importance = 0"), "the importance of pay must be above 0"),
     (TOML.replace("importance = 8", "importance = 1e400"), "lies between 1/1,000,000 and 1,000,000"),
     (TOML.replace("importance = 8", 'accept_weak = "yes"'), "is true or false, without quotes"),
@@ -357,7 +357,7 @@ def test_what_is_left_is_shared_by_the_others(tmp_path: Path) -> None:
 
 
 def test_a_delta_and_a_promise_without_epsilon_are_held_to_it_too(tmp_path: Path) -> None:
-    delta = 'by = "unit"\nepsilon = 1\ndelta = "1e-6"\nnoise = "gaussian"\n'
+    delta = 'by = "unit"\nepsilon = 1\ndelta = "1e-6"\nmechanism = "gaussian"\n'
     wide = TOML.replace("epsilon = 3", 'epsilon = 3\ndelta = "1e-9"').replace('by = "unit"\n', delta)
     wide = wide[: wide.index('[[release]]\nname = "pay"')]
     assert "lose delta" in run(put(tmp_path, wide)).output

@@ -68,7 +68,7 @@ def test_parquet_has_the_same_rows_and_integers(tmp_path: Path) -> None:
 
 
 def test_an_open_end_is_missing(tmp_path: Path) -> None:
-    done = release(crowd=None, channel="warped", options={"curve": "1:0.5,3:0"})
+    done = release(crowd=None, mechanism="warped:curve=1:0.5,3:0")
     assert (counts(done).high < 0).any()
     save(done, tmp_path, form="parquet")
     ends = pq.read_table(tmp_path / "release.parquet").column("high").to_pylist()

@@ -191,8 +191,8 @@ RELEASES: tuple[dict[str, Any], ...] = (
     {"crowd": 20, "collected": "0.05"},
     {"crowd": 20, "collected_between": ("0.03", "0.06"), "exempt": 5},
     {"epsilon": 1, "sample": "0.05", "scale_up": True},
-    {"outlier": "1:0.01,101:1", "show_above": 110},
-    {"channel": "staircase", "options": {"thresholds": "100,10", "epsilons": "1,0.1,0.01", "alpha": "10"}},
+    {"mechanism": "warped:curve=1:0.01,101:1,show-above=110"},
+    {"mechanism": "staircase:thresholds=100,10,epsilons=1,0.1,0.01,alpha=10"},
 )
 
 

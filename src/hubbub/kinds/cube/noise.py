@@ -79,7 +79,9 @@ def choose_noise(spec: Cube) -> Cube:
     cells, public = spec.cells, spec.public_number is not None
     if spec.noise == GEOMETRIC or not spec.delta:
         if spec.noise == GAUSSIAN:
-            raise WrongUse("Gaussian noise needs a delta beside epsilon; add `delta=1e-9`, or use `noise=geometric`")
+            raise WrongUse(
+                "Gaussian noise needs a delta beside epsilon; add `delta=1e-9`, or use `mechanism=geometric`"
+            )
         return _with_geometric(spec)
     if cells.unit.counts_rows and public:
         raise WrongUse("several rows of a person count whoever comes or goes; leave out `people`")
@@ -87,7 +89,7 @@ def choose_noise(spec: Cube) -> Cube:
         if spec.noise == GAUSSIAN or public:
             raise WrongUse(
                 "Gaussian noise on a cube needs everybody counted, with one row each or several within bounds; use "
-                "`noise=geometric`, or leave out the sample and the choice of one row"
+                "`mechanism=geometric`, or leave out the sample and the choice of one row"
             )
         return _with_geometric(spec)
     blank = replace(spec, noise=GAUSSIAN)
@@ -111,7 +113,7 @@ def counts_everybody(cells: Histogram) -> bool:
 def _with_geometric(spec: Cube) -> Cube:
     if spec.public_number is not None:
         raise WrongUse(
-            "`people` goes with Gaussian noise on a cube; add `noise=gaussian` and `delta=1e-9`, or leave it out"
+            "`people` goes with Gaussian noise on a cube; add `mechanism=gaussian` and `delta=1e-9`, or leave it out"
         )
     split = best_split(spec.epsilon, spec.sizes, spec.cells.coverage)
     return replace(spec, noise=GEOMETRIC, delta=Fraction(0), shares=split.shares)

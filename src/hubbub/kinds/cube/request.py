@@ -16,6 +16,7 @@ from hubbub.kinds.cube.spec import Cube, read
 from hubbub.kinds.histogram.request import DISTINCT, ROWS, SAMPLING, histogram
 from hubbub.kinds.histogram.spec import Histogram, columns
 from hubbub.numeric.exact import Exact, integer, positive
+from hubbub.options.mechanism import NOISE
 from hubbub.protocol.option import COLLECTED, HOW, Option
 from hubbub.protocol.spec import Kind
 from hubbub.tables.bins import MOST_BINS, axis, declared_size
@@ -68,7 +69,7 @@ def _noise(cells: Histogram, noise: str | None, delta: Exact | None, people: Exa
     if cells.channel.plain_noise is None:
         if (noise, delta, people) != (None, None, None):
             raise WrongUse(
-                "`noise`, `delta` and `people` go with `epsilon` alone: noise on every table; leave them out"
+                "`mechanism`, `delta` and `people` go with `epsilon` alone: noise on every table; leave them out"
             )
         return ""
     if noise is not None and noise not in NOISES:
@@ -107,7 +108,7 @@ table (exact least squares). Rows count with `rows_per_person=M` (perhaps with `
 rows in each), with `epsilon` alone: at most M of each person, and the promise is to people.
 
 With `epsilon` and `delta` the tables may have Gaussian noise instead, planned so that the largest variance is least: all
-of them then add up by themselves. Where that has the smaller worst error it is taken (`noise=auto`). With `people=N`, which
+of them then add up by themselves. Where that has the smaller worst error it is taken (`mechanism=auto`). With `people=N`, which
 is then public and enforced, it is planned for one person replaced by another, and tables add up to N where everybody has a
 bin. Each number has its own interval (own_low, own_high) beside the one that holds with all others at once.
 
@@ -126,14 +127,7 @@ Before, and without the data: hubbub plan cube says which refinements survive.""
         Option("crowd", "K", "Exact cells of at least K, the others hidden (with `epsilon`: noisy).", group=HOW),
         Option("epsilon", "EPS", "The loss: of cells below K, or of all tables together.", group=HOW),
         Option("delta", "D", "With `epsilon`: a delta for Gaussian noise, for less error in many tables.", group=HOW),
-        Option(
-            "noise",
-            "NOISE",
-            "With `epsilon`: geometric or gaussian; if not given, the one with the smaller worst error.",
-            takes="str",
-            group=HOW,
-            advanced=True,
-        ),
+        NOISE,
         Option(
             "people",
             "N",

@@ -206,7 +206,7 @@ def _several_bins(own: Derivation, spec: Histogram, most: int) -> Derivation:
     one = spec.channel.claim
     if not _is_flat(spec.channel) and (not isinstance(one, DifferentialPrivacy) or one.delta):
         raise Refused(
-            "a person in several bins is covered by plain noise only (`epsilon`, or `channel=group`); "
+            "a person in several bins is covered by plain noise only (`epsilon`, or `mechanism=group`); "
             "for the others keep one row of each person (`one_row_per_person=True`)"
         )
     claim = own.conclusion

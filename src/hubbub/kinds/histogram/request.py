@@ -10,13 +10,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.channels.catalogue import Made, make
-from hubbub.channels.noise_choice import NOISES
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.spec import Histogram
 from hubbub.kinds.histogram.wire import read
 from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.numeric.limits import a_coverage, a_share
-from hubbub.protocol.channel_options import CHANNEL, OPTIONS
+from hubbub.options.mechanism import MECHANISM
 from hubbub.protocol.option import COLLECTED, HOW, WHERE, WHOSE, Option
 from hubbub.protocol.spec import Kind
 from hubbub.serialization.manifest import MOST_PARTS
@@ -70,10 +69,10 @@ def histogram(
         epsilon = rational(epsilon, "epsilon") / moved  # what is said is the total, over all rows or bins of a person
         delta = None if delta is None else rational(delta, "delta") / moved
     if noise is not None or (delta is not None and channel is None and not found):
-        _check_noise(noise, crowd, epsilon, outlier, show_above, channel, found)
+        _check_noise(noise, crowd, epsilon, outlier, show_above, found)
         if who.counts_rows:
             raise WrongUse(
-                "`noise` and `delta` are for people who count once in a bin; leave them out, or count people"
+                "`mechanism` and `delta` are for people who count once in a bin; leave them out, or count people"
             )
         made = Made(_with_noise(noise or "auto", whole_epsilon, whole_delta, who.distinct or 1))
     elif delta is not None and channel is None:
@@ -84,7 +83,7 @@ def histogram(
     several = who.distinct is not None or who.counts_rows
     if channel is not None and several and made.channel.several_bins(1) is not None:
         raise WrongUse(
-            "with people in several bins, say what noise and not which channel, like `noise=gaussian`; drop `channel`"
+            "people in several bins are covered by noise on every count, and not by this mechanism; use noise, like `mechanism=gaussian`"
         )
     rate = None if sample is None else _rate(sample, "sample")
     given = declared_collected(collected, collected_between, exempt)
@@ -169,16 +168,15 @@ def _check_noise(
     epsilon: Exact | None,
     outlier: str | None,
     show_above: Exact | None,
-    channel: str | None,
     found: bool,
 ) -> None:
     """Refuse a kind of noise where something else is asked for."""
-    if channel is not None:
-        raise WrongUse("`channel` names the mechanism itself; drop `noise`, or drop `channel`")
     if epsilon is None or crowd is not None or outlier is not None or show_above is not None:
-        raise WrongUse("`delta` and `noise` go with `epsilon` alone: noise on every count; add `epsilon=E`")
+        raise WrongUse("`delta` and `mechanism` go with `epsilon` alone: noise on every count; add `epsilon=E`")
     if found and noise is not None:
-        raise WrongUse("`noise` is for declared bins; declare them, like `by=age:0..100:10`, or leave `noise` out")
+        raise WrongUse(
+            "`mechanism` is for declared bins; declare them, like `by=age:0..100:10`, or leave `mechanism` out"
+        )
 
 
 def _with_noise(noise: str, epsilon: Exact | None, delta: Exact | None, bins: int) -> Channel:
@@ -200,13 +198,13 @@ def _by_intent(
 ) -> Made:
     """The channel that the words mean."""
     if channel is not None:
-        extra = {"epsilon": epsilon, "show_above": show_above} | dict(options)
+        extra = {"epsilon": epsilon, "show_above": show_above, "mechanism": True} | dict(options)
         if crowd is not None or outlier is not None:
-            raise WrongUse("`channel` names the mechanism itself; drop `crowd` and `outlier`, or drop `channel`")
+            raise WrongUse("`mechanism` says how all counts are drawn; drop `crowd` and `outlier`, or drop `mechanism`")
         return make(channel, **extra)
     if any(value is not None and value is not False for value in options.values()):
         named = next(name for name, value in options.items() if value is not None and value is not False)
-        raise WrongUse(f"`{named}` belongs to a channel; add `channel=NAME`")
+        raise WrongUse(f"{named} belongs to a mechanism; write it there, like `mechanism=NAME:{named}=1`")
     if outlier is not None:
         if crowd is not None or epsilon is not None:
             raise WrongUse("an outlier curve says everything; drop `crowd` and `epsilon`")
@@ -219,7 +217,7 @@ def _by_intent(
         )
     if epsilon is not None:
         return make("geometric", epsilon=epsilon)
-    raise WrongUse("say how people are protected: `crowd=20`, `epsilon=1`, `outlier=1:0.01,101:1` or `channel=NAME`")
+    raise WrongUse("say how people are protected: `crowd=20`, `epsilon=1`, `outlier=1:0.01,101:1` or `mechanism=NAME`")
 
 
 _rate: Final = partial(a_share, advice="leave it out to use everybody")
@@ -276,15 +274,6 @@ _OWN: Final = (
     Option("epsilon", "EPS", "The privacy loss: noise on every count (with `crowd`: on those below K).", group=HOW),
     Option("delta", "D", "With `epsilon`: what finding the bins in the data may cost, or Gaussian noise.", group=HOW),
     Option(
-        "noise",
-        "KIND",
-        f"With `epsilon` and declared bins: {', '.join(NOISES)}; auto, with `delta`: what has less error.",
-        choices=NOISES,
-        takes="str",
-        group=HOW,
-        advanced=True,
-    ),
-    Option(
         "outlier",
         "CURVE",
         "A loss for each crowd size, like 1:0.01,101:1 (warped noise).",
@@ -292,6 +281,7 @@ _OWN: Final = (
         group=HOW,
         advanced=True,
     ),
+    MECHANISM,
     _ONE_ROW,
     UNIQUE,
     DISTINCT,
@@ -354,7 +344,7 @@ def from_options(
         rows_called=rows_called,
         unique_person=unique_person,
     )
-    own = {option.name for option in (*_OWN, *COLLECTED)} | {"show_above", "channel"}
+    own = {option.name for option in (*_OWN, *COLLECTED)} | {"show_above", "channel", "noise"}
     rest = {name: options.pop(name) for name in list(options) if name not in own}
     average = on_average(unit, kept_rows=kept_rows)
     try:
@@ -375,8 +365,8 @@ SPEC is a column alone (its values are found in the data, where hidden bins may 
 column:month:2024-01..2024-12 (dates). Say how people are protected: `crowd=K`; `crowd=K` `epsilon=E`; `epsilon=E`;
 `epsilon=E` `delta=D` (declared bins: geometric or Gaussian noise, whichever has less error for people in `distinct`
 bins; bins found in the data: noise, shown above the smallest threshold that D allows, about ln(1/D)/E people, so that
-smaller groups are not listed: `hubbub release --dry-run` says from what size on, `hubbub check` how many that leaves out);
-`outlier=CURVE`; or `channel=NAME` with its own options.
+smaller groups are not listed: a dry run says from what size on, hubbub check how many that leaves out);
+`outlier=CURVE`; or `mechanism=NAME:key=value,...`, like `mechanism=warped:curve=1:0.01,101:1,show-above=110`.
 
 Of people with several rows one is kept (`one_row_per_person=True`), each person counts once in at most B bins
 (`distinct=B`), or rows count, at most M of each person (`rows_per_person=M`, perhaps with `distinct=B` and
@@ -396,7 +386,7 @@ alone. What is released about the same people under one name adds up in the ledg
         "hubbub release histogram spark://master:7077 --table people --rows-are-people --dataset town "
         "--by cell:0..10000000:1 --by age:0..100:1 --epsilon 1 --parts 256 --out /shared/release",
     ),
-    options=(*_OWN, CHANNEL, *(option for option in OPTIONS if option.name not in ("epsilon", "delta"))),
+    options=_OWN,
     from_options=from_options,
     from_json=read,
     declared=COLLECTED,

@@ -56,13 +56,13 @@ def check(axes: Sequence[Axis], channel: Channel, *, spread: bool = False) -> No
         raise WrongUse(
             f"the declared bins multiply to {total:,}, and more than {most:,} can be published only where empty ones "
             f"are hardly ever shown, but this channel says something about each; {further}declare coarser bins, or "
-            "hide small numbers (`crowd=20`, or `outlier=CURVE` with `show_above=T`)"
+            "hide small numbers (`crowd=20`, or `mechanism=warped:curve=CURVE,show-above=T`)"
         )
     by_chance = expected_visible(empty, total)
     if by_chance > most:
         raise WrongUse(
             f"of the {total:,} declared bins about {by_chance:,} would show a number though they are empty, and at "
-            f"most {most:,} can be published; {further}declare coarser bins, or hide more (a larger `show_above`)"
+            f"most {most:,} can be published; {further}declare coarser bins, or hide more (a larger show-above)"
         )
 
 

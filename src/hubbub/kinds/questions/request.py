@@ -36,7 +36,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, Final
 
-from hubbub.channels.noise_choice import AUTO, NOISES, check_words
+from hubbub.channels.noise_choice import AUTO, check_words
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.request import EXPECTED, KEPT, ROWS, UNIQUE
 from hubbub.kinds.questions.gaussian import log_of_errors, variances
@@ -45,6 +45,7 @@ from hubbub.kinds.statistic.request import DISTINCT, MOST_PEOPLE, ONE_ROW, decla
 from hubbub.kinds.statistic.spec import Statistic
 from hubbub.numeric.exact import Exact, integer, positive, rational, rounded
 from hubbub.numeric.limits import a_coverage
+from hubbub.options.mechanism import NOISE
 from hubbub.protocol.option import HOW, Option
 from hubbub.protocol.spec import Kind
 from hubbub.sampling.ranks import LARGEST
@@ -97,7 +98,9 @@ def questions(
         losses = _shared(questions, inside(k, n, reached).epsilon_dp)
     other = _gaussian(found, losses, allowed, keep_epsilon=zero_knowledge is not None)
     if other is None and noise == "gaussian":
-        raise WrongUse("Gaussian noise is for counts, shares and means, and there is none of them; leave out `noise`")
+        raise WrongUse(
+            "Gaussian noise is for counts, shares and means, and there is none of them; leave out `mechanism`"
+        )
     if other is None or (noise != "gaussian" and not _better(other, found)):
         return found
     return other
@@ -309,15 +312,7 @@ ones for all questions, and every promise is to people.""",
         ),
         Option("epsilon", "EPS", "What all questions together may lose when one person is replaced by another."),
         Option("delta", "D", "What Gaussian noise may fail with; the better noise is taken.", group=HOW),
-        Option(
-            "noise",
-            "KIND",
-            f"{', '.join(NOISES)}; auto, with `delta`: what has less error.",
-            choices=NOISES,
-            takes="str",
-            group=HOW,
-            advanced=True,
-        ),
+        NOISE,
         ONE_ROW,
         UNIQUE,
         EXPECTED,

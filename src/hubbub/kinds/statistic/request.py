@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Final, TypedDict, TypeVar, Unpack
 
-from hubbub.channels.noise_choice import NOISES, chosen_variance
+from hubbub.channels.noise_choice import chosen_variance
 from hubbub.errors import WrongUse
 from hubbub.guarantees.accountant.gaussian import in_bins
 from hubbub.kinds.histogram.request import EXPECTED, KEPT, ROWS, UNIQUE
@@ -18,6 +18,7 @@ from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share, Statistic,
 from hubbub.kinds.statistic.weights import CALIBRATED_OPTION, SURVEY, WEIGHT, declared_weight
 from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.numeric.limits import a_coverage, a_share
+from hubbub.options.mechanism import NOISE
 from hubbub.protocol.option import HOW, WHOSE, Option
 from hubbub.protocol.spec import Kind
 from hubbub.sampling.ranks import LARGEST
@@ -94,7 +95,7 @@ def common_fields(
 
 
 def with_noise(spec: _S, noise: str | None, delta: Exact | None) -> _S:
-    """The spec with the requested noise; with a delta and no `noise`, the one with less error.
+    """The spec with the requested noise; with a delta and no `mechanism`, the one with less error.
 
     Guarantee: which it is depends on the public description alone, and either keeps the epsilon; the delta of Gaussian
     noise is at most the one that is allowed.
@@ -102,7 +103,7 @@ def with_noise(spec: _S, noise: str | None, delta: Exact | None) -> _S:
     if noise is None and delta is None:
         return spec
     if not isinstance(spec.protection, Noise):
-        raise WrongUse("`delta` and `noise` go with `epsilon` alone: noise on every number; leave them out")
+        raise WrongUse("`delta` and `mechanism` go with `epsilon` alone: noise on every number; leave them out")
     allowed = None if delta is None else positive(delta, "delta")
     if spec.sensitivity is None:
         chosen_variance(noise or "auto", spec.protection.epsilon, allowed, in_bins(1))  # refuses words that are none
@@ -110,7 +111,7 @@ def with_noise(spec: _S, noise: str | None, delta: Exact | None) -> _S:
             return spec
         raise WrongUse(
             "Gaussian noise is for counts, shares, means, and sums in layers or with a cap that is said, in declared bins of a table "
-            "that is no secret survey; use `noise=geometric`, which needs no delta"
+            "that is no secret survey; use `mechanism=geometric`, which needs no delta"
         )
     variance = chosen_variance(noise or "auto", spec.protection.epsilon, allowed, spec.sensitivity)
     return spec if variance is None else replace(spec, protection=replace(spec.protection, variance=variance))
@@ -220,15 +221,7 @@ PROTECTED: Final = (
     Option("crowd", "K", "Show bins of at least K people, the others hidden.", group=HOW),
     Option("epsilon", "E", "The privacy loss: of the noise in crowds, or of everything.", group=HOW),
     Option("delta", "D", "With `epsilon` alone: allows Gaussian noise where that is better.", group=HOW),
-    Option(
-        "noise",
-        "KIND",
-        f"With `epsilon` alone: {', '.join(NOISES)}; auto, with `delta`: what has less error.",
-        choices=NOISES,
-        takes="str",
-        group=HOW,
-        advanced=True,
-    ),
+    NOISE,
     Option(
         "sample", "P", "With `crowd`: a fresh secret sample, each person with probability P.", group=HOW, advanced=True
     ),
@@ -237,7 +230,7 @@ PROTECTED: Final = (
 )
 
 
-WITHOUT_DELTA: Final = tuple(each for each in PROTECTED if each.name not in ("delta", "noise"))
+WITHOUT_DELTA: Final = tuple(each for each in PROTECTED if each.name not in ("delta", "mechanism"))
 """Of kinds whose noise is not chosen."""
 
 
@@ -285,7 +278,7 @@ whether any of their rows meets the condition (`any_row=True`): how many people 
 (`distinct=B`)."""
 
 _NOISE: Final = """; with `delta=D` the noise is geometric or
-Gaussian, whichever has less error for people with so many rows or bins (`noise` says which instead)"""
+Gaussian, whichever has less error for people with so many rows or bins (`mechanism` says which instead)"""
 
 _TOWN: Final = "hubbub-demo/millbrook.parquet --person resident"
 

@@ -580,7 +580,7 @@ def _check_gaussian(spec: Statistic) -> None:
     if spec.sensitivity is None:
         raise WrongUse(
             "Gaussian noise is for counts, shares, means, and sums in layers or with a cap that is said, in declared bins of a table "
-            "that is no secret survey; leave out `noise` and `delta`"
+            "that is no secret survey; leave out `mechanism` and `delta`"
         )
 
 

@@ -90,7 +90,7 @@ def total(
     if tailored is not None:
         if noise is not None or protecting.get("epsilon") is not None or in_crowds:
             raise WrongUse(
-                "a tailored loss says everything; leave out `epsilon`, `crowd`, `zero_knowledge` and `noise`"
+                "a tailored loss says everything; leave out `epsilon`, `crowd`, `zero_knowledge` and `mechanism`"
             )
         if cap is not None or cap_share is not None:
             raise WrongUse("a tailored sum is in bands up to the declared maximum and needs no cap; leave the cap out")

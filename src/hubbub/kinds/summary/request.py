@@ -44,7 +44,7 @@ def summary(
     found = any(isinstance(axis, Discovered) for axis in common["axes"])
     if found and noise == "gaussian":
         raise WrongUse(
-            "Gaussian noise is for bins that are declared; list them, like ward=A,B,other, or leave out `noise`"
+            "Gaussian noise is for bins that are declared; list them, like ward=A,B,other, or leave out `mechanism`"
         )
     if found and delta is not None:
         return Summary(**common, protection=protection, numbers=numbers, found_delta=positive(delta, "delta"))
@@ -90,7 +90,7 @@ the data, which needs `delta=D` and the number `people`: a bin is shown if its n
         UNIQUE,
         DISTINCT,
         *(each for each in ROWS if each.name != "rows_called"),
-        *(each for each in PROTECTED if each.name in ("epsilon", "delta", "noise", "coverage")),
+        *(each for each in PROTECTED if each.name in ("epsilon", "delta", "mechanism", "coverage")),
     ),
     from_options=from_options,
     from_json=partial(read, Summary),

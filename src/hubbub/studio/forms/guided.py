@@ -11,6 +11,7 @@ from dataclasses import field
 from typing import Any, Final
 
 from hubbub import registry
+from hubbub.options.mechanism import Mechanism
 from hubbub.protocol.option import HOW
 from hubbub.protocol.spec import GRAPH, TABLE, Kind
 from hubbub.runtime.frozen import dataclass
@@ -339,7 +340,8 @@ def protection(question: Question, kind: Kind, form: Mapping[str, str], by: tupl
     given = {name: form.get(name, "").strip() or _FIRST[name] for name in question.ways[promise.name]}
     if promise.name == "rare":
         curve = f"1:{given['rare']},{given['crowd']}:{given['epsilon']}"
-        return {"outlier": curve} | ({} if given["show_above"] == "0" else {"show_above": given["show_above"]})
+        hidden = Mechanism("warped", (("curve", curve), ("show_above", given["show_above"])))
+        return {"outlier": curve} if given["show_above"] == "0" else {"mechanism": str(hidden)}
     if not any(isinstance(parse(each), Discovered) for each in by):
         given.pop("delta", None)
     scaled = {"scale_up": True} if promise.name == "sample" and _has(kind, "scale_up") else {}

@@ -23,6 +23,7 @@ _GROUPS: Final = {  # options that one part of the form says
     "by": "columns",
     "of": "of-column",
     "outlier": "rare",
+    "mechanism": "rare",
     "where": "where-column",
 }
 

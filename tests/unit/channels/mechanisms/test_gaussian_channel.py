@@ -110,7 +110,7 @@ def test_a_histogram_of_people_in_many_bins_takes_the_noise_and_is_verified(
     noise: str, name: str, tmp_path: Path
 ) -> None:
     made = enter(VISITS, person="who").histogram(
-        [f"place:0..{BINS}:1"], epsilon=1, delta="1e-9", noise=noise, distinct=BINS
+        [f"place:0..{BINS}:1"], epsilon=1, delta="1e-9", mechanism=noise, distinct=BINS
     )
     promise = made.promises[0].conclusion
     assert made.spec.channel.name == name  # type: ignore[attr-defined]

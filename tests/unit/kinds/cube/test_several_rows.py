@@ -22,7 +22,7 @@ SCHEMA = Schema({"id": ColumnType.INTEGER, "ward": ColumnType.TEXT, "back": Colu
 
 
 def asked(**words: Any) -> Cube:
-    spec = KIND.ask(person="id", by=BY, epsilon=1, delta="1e-6", noise="gaussian", **words).with_schema(SCHEMA)
+    spec = KIND.ask(person="id", by=BY, epsilon=1, delta="1e-6", mechanism="gaussian", **words).with_schema(SCHEMA)
     assert isinstance(spec, Cube)
     return spec
 
@@ -44,7 +44,7 @@ def test_lemma_c_is_worked_out_for_all_rows_of_a_person() -> None:
 def test_the_tables_are_of_the_kept_rows() -> None:
     rows = [{"id": i // 2, "ward": "abc"[i % 3], "back": "yes" if i % 2 else "no"} for i in range(60)]
     done = open(pa.Table.from_pylist(rows), person="id").cube(
-        BY, epsilon=1, delta="1e-6", noise="gaussian", rows_per_person=2, rows_called="visits"
+        BY, epsilon=1, delta="1e-6", mechanism="gaussian", rows_per_person=2, rows_called="visits"
     )
     names = [sheet.schema.names for sheet in done.result.sheets()]
     assert "visits" in names[0]

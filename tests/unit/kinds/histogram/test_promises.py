@@ -200,7 +200,7 @@ def test_a_sample_by_somebody_else_buys_something_for_crowds_and_at_one_rate_for
 def test_a_person_in_several_bins_costs_so_many_times_as_much(name: str) -> None:
     unit = Unit(person="id", distinct=2)
     if name == "gaussian":
-        with pytest.raises(WrongUse, match="like noise=gaussian"):
+        with pytest.raises(WrongUse, match="like mechanism=gaussian"):
             asked(name, unit=unit)
         return
     if name not in ("geometric", "group"):

@@ -39,6 +39,7 @@ LAST = [9_999] * 25
 PEOPLE = pa.table({"a": [5] * 30 + [77] * 4 + LAST, "b": [1] * 34 + LAST, "c": [0] * 34 + LAST})
 BIG = ["a:0..10000:1", "b:0..10000:1", "c:0..10000:1"]  # 10^12 bins
 NOISY = {"outlier": "1", "show_above": 20}
+HIDDEN = {"mechanism": "warped:curve=1,show-above=20"}
 
 
 def big(**words: Any) -> Counts:
@@ -59,7 +60,7 @@ def test_a_domain_of_a_million_million_bins_lists_those_that_show_a_number() -> 
 
 
 def test_with_noise_empty_bins_are_among_them_in_order_and_with_intervals() -> None:
-    found = big(**NOISY)
+    found = big(**HIDDEN)
     assert np.all(np.diff(found.codes) > 0)
     assert 200 < found.bins < 4000  # 10^12 e^-21 / (1 + e^-1) = 554 in the mean, and far fewer or more never happen
     assert np.all(found.published.values > 20)
@@ -85,7 +86,7 @@ def test_the_rule_is_public_and_changes_nothing_below_it(monkeypatch: pytest.Mon
 def test_a_sample_goes_the_same_way() -> None:
     found = counts_of(open_table(PEOPLE).histogram(BIG, crowd=20, sample="0.05", scale_up=True))
     assert set(found.codes.tolist()) <= {5 * 10**8 + 10**4, 10**12 - 1}
-    noisy = counts_of(open_table(PEOPLE).histogram(BIG, **NOISY, sample="0.5"))
+    noisy = counts_of(open_table(PEOPLE).histogram(BIG, **HIDDEN, sample="0.5"))
     assert 200 < noisy.bins < 4000
     for each in (found, noisy):
         assert "Not listed means hidden" in each.sentences()[0]
@@ -171,7 +172,7 @@ def test_a_channel_that_says_something_about_every_bin_is_refused_and_nothing_is
 
 def test_a_threshold_that_lets_too_many_through_is_refused_from_public_numbers() -> None:
     with pytest.raises(WrongUse, match=r"about 13,\d{3},\d{3},\d{3} would show a number though they are empty"):
-        open_table(PEOPLE).histogram(BIG, outlier="1", show_above=3)
+        open_table(PEOPLE).histogram(BIG, mechanism="warped:curve=1,show-above=3")
     assert spec_of(BIG, NOISY).size_hint() < 1 << 21
 
 

@@ -40,7 +40,7 @@ def pieces(layers: Layers, x: int) -> list[int]:
 @pytest.mark.parametrize("most", [3, 5])
 def test_everybody_loses_what_is_promised_by_the_exact_law(most: int) -> None:
     """Every value of a person: the hockey stick of all layers, added up over the whole numbers; 5 has a layer of width 2."""
-    spec = asked(most, epsilon="2", delta="0.01", noise="gaussian")
+    spec = asked(most, epsilon="2", delta="0.01", mechanism="gaussian")
     promise, beside = (each.conclusion for each in spec.promises())
     assert isinstance(promise, DifferentialPrivacy)
     assert isinstance(beside, ConcentratedPrivacy)
@@ -74,7 +74,7 @@ def test_everybody_loses_what_is_promised_by_the_exact_law(most: int) -> None:
 
 @pytest.mark.parametrize("words", [{"rows_per_person": "2"}, {"rows_per_person": "3", "distinct": "2"}], ids=str)
 def test_a_person_in_several_bins_moves_the_layers_by_no_more_than_is_paid_for(words: dict[str, str]) -> None:
-    spec = asked(3, by=["b=a,b,c"], cap="layers", noise="gaussian", **words)
+    spec = asked(3, by=["b=a,b,c"], cap="layers", mechanism="gaussian", **words)
     rows, bins = int(words["rows_per_person"]), int(words.get("distinct", 9))
     assert spec.sensitivity is not None
     worst = Fraction(0)
@@ -93,7 +93,7 @@ def test_gaussian_noise_is_taken_where_there_are_many_layers() -> None:
         assert len(many.layers) == 18
         assert many.gaussian is not None
         assert "Gaussian" in many.describe().published
-        assert asked(100_000, delta=delta, noise="geometric").gaussian is None
+        assert asked(100_000, delta=delta, mechanism="geometric").gaussian is None
         assert asked(16, delta=delta).gaussian is None
     assert asked(100_000, delta=None).gaussian is None
 
@@ -108,7 +108,9 @@ def test_intervals_hold_and_the_error_is_less_than_with_geometric_noise() -> Non
     for noise, errors in off.items():
         missed = 0
         for i in range(80):
-            found = played(asked(100_000, noise=noise), engine, ScriptedSource.from_label(f"layers {noise} {i}")).result
+            found = played(
+                asked(100_000, mechanism=noise), engine, ScriptedSource.from_label(f"layers {noise} {i}")
+            ).result
             assert isinstance(found, Totals)
             (answer,) = found.answers
             assert answer.high is not None

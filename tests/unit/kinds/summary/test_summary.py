@@ -170,7 +170,7 @@ def test_one_person_loses_epsilon_by_all_numbers_together_and_no_more(bounds: di
     "bounds", [BOUNDS[0], *(pytest.param(each, marks=pytest.mark.slow) for each in BOUNDS[1:])], ids=str
 )
 def test_in_widths_one_person_moves_the_numbers_as_far_as_gaussian_noise_is_for(bounds: dict[str, Any]) -> None:
-    spec = asked(**bounds, delta="1e-6", noise="gaussian")
+    spec = asked(**bounds, delta="1e-6", mechanism="gaussian")
     assert spec.sensitivity is not None
     assert spec.gaussian is not None
     integers = [(number, 2 if number.name.startswith("mean") else 1) for number in spec.numbers]
@@ -319,7 +319,7 @@ MISSES = int(stats.binom.isf(1e-7, RUNS, 0.05))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("noise", [{}, {"delta": "1e-6", "noise": "gaussian"}])
+@pytest.mark.parametrize("noise", [{}, {"delta": "1e-6", "mechanism": "gaussian"}])
 def test_intervals_hold_at_their_rate(noise: dict[str, str]) -> None:
     """Size: more than MISSES wrong of RUNS has a chance below 1e-7, of eight numbers. Power: a twelfth of the width is
     wrong far oftener."""
@@ -406,10 +406,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"distinct": None, "number": ["rows 5"]}, "rows are counted of people who have several"),
     ({"by": ["ward"]}, "need a delta"),
     ({"by": ["ward"], "delta": "2"}, "between 0 and 1"),
-    ({"by": ["ward"], "noise": "gaussian", "delta": "1e-6"}, "bins that are declared"),
+    ({"by": ["ward"], "mechanism": "gaussian", "delta": "1e-6"}, "bins that are declared"),
     ({"by": ["ward:month"], "delta": "1e-6"}, "periods are declared"),
-    ({"noise": "gaussian"}, "needs a delta"),
-    ({"number": ["rows", "people"], "noise": "gaussian", "delta": "1e-6"}, "Gaussian noise is for"),
+    ({"mechanism": "gaussian"}, "needs a delta"),
+    ({"number": ["rows", "people"], "mechanism": "gaussian", "delta": "1e-6"}, "Gaussian noise is for"),
     ({"one_row_per_person": True}, "exclude each other"),
     ({"number": ["sum cost:0..1000:0.001"], "epsilon": "1e-9"}, "10\\^12 steps"),
 ]
