@@ -44,9 +44,11 @@ def test_a_sample_that_loses_much_has_the_error_of_its_logarithm() -> None:
     assert far == pytest.approx(math.sqrt(wide**2 + 2 / (5 * (700.001 + math.log(10))) ** 2), rel=1e-12)
 
 
-def test_theorem_16_prints_its_delta() -> None:
-    found = paper.robust_delta(140, "0.1", "0.25", "0.5", 3)
-    expected = max(0.5 / 0.1, 0.5 / 0.75) * math.exp(-(1 - math.log(2)) / 4 * 136 * 0.75**2)
+@pytest.mark.parametrize(("k", "low", "high"), [(140, "0.1", "0.25"), (9_000, "0.6", "0.8")], ids=["low", "high"])
+def test_theorem_16_prints_its_delta(k: int, low: str, high: str) -> None:
+    """Either part of the largest: of low rates the one that is divided by p, of high ones that by 1 - p'."""
+    found, p, out = paper.robust_delta(k, low, high, "0.5", 3), float(low), 1 - float(high)
+    expected = max(0.5 / p, 0.5 / out) * math.exp(-(1 - math.log(2)) / 4 * (k - 4) * out**2)
     assert float(found) == pytest.approx(expected, rel=1e-9)
 
 
