@@ -11,8 +11,7 @@ import re
 from typing import Any, Final
 
 from hubbub.errors import WrongUse
-from hubbub.numeric.exact import rational
-from hubbub.private_sql.query import ALL_ROWS, GROUP, Aggregate, Query, of_people, range_of
+from hubbub.private_sql.query import ALL_ROWS, GROUP, Aggregate, Query, most_rows, of_people, range_of
 
 TOGETHER: Final = ("COUNT", "SUM", "AVG")
 
@@ -80,8 +79,6 @@ def _what(query: Query, what: Aggregate) -> str:
 
 
 def _measure_words(query: Query, what: Aggregate) -> str:
-    if what.distinct:
-        raise WrongUse(f"{what.name}(DISTINCT ...) has no meaning for a release; take DISTINCT out")
     if query.option("max_rows_contributed") is not None:
         raise WrongUse(
             f"{what.name} beside others is cut by groups; say max_groups_contributed and contribution_bounds_per_group "
@@ -96,11 +93,5 @@ def _measure_words(query: Query, what: Aggregate) -> str:
 
 
 def _rows(query: Query, what: Aggregate) -> str:
-    cap = query.option("rows_per_group", "max_rows_contributed", "rows_per_person")
-    if GROUP in what.bounds:
-        low, cap = what.bounds[GROUP]
-        if rational(low, "LOW") != 0:
-            raise WrongUse(
-                "of a person from none to some rows count in a group; write contribution_bounds_per_group => (0, 5)"
-            )
+    cap = most_rows(what) or query.option("rows_per_group", "max_rows_contributed", "rows_per_person")
     return "rows" if cap is None else f"rows {cap}"

@@ -401,6 +401,8 @@ def range_of(query: Query, what: Aggregate, bounds: str) -> str:
     several = what.name in ("PERCENTILE_CONT", "APPROX_QUANTILES")
     if not what.arguments or (len(what.arguments) > 1 and not several):
         raise WrongUse(f"{what.name} has one column between its parentheses, and its bounds; write it so")
+    if what.distinct:
+        raise WrongUse(f"{what.name}(DISTINCT ...) has no meaning for a release; take DISTINCT out")
     column = column_name(what.arguments[0])
     given = what.bounds.get(bounds) or (what.bounds.get(GROUP) if query.people_once else None)
     field = query.declared.field(column)
@@ -415,6 +417,16 @@ def range_of(query: Query, what: Aggregate, bounds: str) -> str:
     low, high = (rational(each, "a bound") for each in given)
     step = rational(what.bounds[STEP][0], STEP) if STEP in what.bounds else step_of(low, high, field)
     return f"{quote_column(column)}:{to_text(low)}..{to_text(high)}:{to_text(step)}"
+
+
+def most_rows(what: Aggregate) -> str | None:
+    """How many rows of a person count in a group, as the bounds of an aggregate say it; or one sentence."""
+    low, most = what.bounds.get(GROUP, ("0", None))
+    if rational(low, "LOW") != 0:
+        raise WrongUse(
+            "of a person from none to some rows count in a group; write contribution_bounds_per_group => (0, 5)"
+        )
+    return most
 
 
 def step_of(low: Fraction, high: Fraction, field: Any) -> Fraction:

@@ -30,6 +30,7 @@ from hubbub.private_sql.query import (
     aggregate,
     column_name,
     condition,
+    most_rows,
     of_people,
     parser,
     quote_column,
@@ -411,13 +412,14 @@ def _unknown(node: Any) -> str:
         return "SELECT * would publish rows; ask for COUNT, SUM, AVG, or for hubbub release records"
     if isinstance(node, exp.Column):
         return f"the column {str(node.name)[:60]!r} is in no group; add it to GROUP BY, or take it out"
-    if isinstance(node, exp.Max | exp.Min):
-        return "the largest or smallest value is one person's; ask for PERCENTILE_CONT(column, 0.99) or 0.01"
-    if isinstance(node, exp.Median):
-        return "a median is written PERCENTILE_CONT(column, 0.5); write it so"
-    if isinstance(node, exp.CountIf):
-        return "COUNTIF is COUNT(*) with WHERE; write it so"
-    return (
+    extreme = "the largest or smallest value is one person's; ask for PERCENTILE_CONT(column, 0.99) or 0.01"
+    instead = {
+        exp.Max: extreme,
+        exp.Min: extreme,
+        exp.Median: "a median is written PERCENTILE_CONT(column, 0.5); write it so",
+        exp.CountIf: "COUNTIF is COUNT(*) with WHERE; write it so",
+    }
+    return instead.get(type(node)) or (
         "the list has groups and COUNT, SUM, AVG, AVG_ROWS, VARIANCE, STDDEV, PERCENTILE_CONT or APPROX_QUANTILES, each by "
         "itself; take the rest out, and calculate afterwards"
     )
@@ -488,8 +490,6 @@ def _some(options: Mapping[str, str], *names: str) -> dict[str, str]:
 
 def _kind(query: Query, what: Aggregate) -> tuple[str, dict[str, Any]]:
     """The kind of a release and what is its own."""
-    if what.distinct and what.name != "COUNT":
-        raise WrongUse(f"{what.name}(DISTINCT ...) has no meaning for a release; take DISTINCT out")
     if what.name == "COUNT":
         return _count(query, what)
     if what.name == "SUM":
@@ -554,12 +554,8 @@ def _rows(query: Query, what: Aggregate) -> dict[str, Any]:
     groups = query.option("max_groups_contributed", "groups_per_person")
     rows = query.option("max_rows_contributed", "rows_per_person")
     per_group = query.option("rows_per_group")
-    if per_group is None and what.name == "COUNT" and GROUP in what.bounds:
-        low, per_group = what.bounds[GROUP]
-        if rational(low, "LOW") != 0:
-            raise WrongUse(
-                "of a person from none to some rows count in a group; write contribution_bounds_per_group => (0, 5)"
-            )
+    if per_group is None and what.name == "COUNT":
+        per_group = most_rows(what)
     if rows is None and per_group is None:
         raise WrongUse(
             "say how many rows of a person count: max_rows_contributed = 5 in OPTIONS, or "

@@ -108,6 +108,15 @@ def is_begun(folder: Path) -> bool:
     return (folder / CERTIFICATE).exists() or is_ready(folder)
 
 
+def _state_in(folder: Path, ledger: Ledger, entry: PlanEntry, is_same: Callable[[dict[str, Any]], bool]) -> State:
+    """How far a release of this folder is; one sentence if another than is asked for came out there."""
+    if not (folder / CERTIFICATE).exists():
+        return State.READY if is_ready(folder) else State.OPEN
+    if not is_same(certificate_in(folder, ledger, entry.dataset)):
+        raise Refused(ANOTHER.format(entry.name))
+    return State.OUT
+
+
 def certificate_in(folder: Path, ledger: Ledger, dataset: str) -> dict[str, Any]:
     """The certificate of the release in a folder, if this ledger published it of this dataset."""
     if CERTIFICATE not in published(folder, ledger):
@@ -254,9 +263,7 @@ class SeriesRun:
     keep_one_row: bool = False  # of people with several rows, where the series expects one
 
 
-def series_releases(
-    publication: Publication, ledger: Ledger, dataset: Dataset, entry: PlanEntry, people: Table
-) -> Iterator[Planned]:
+def series_releases(publication: Publication, ledger: Ledger, entry: PlanEntry, people: Table) -> Iterator[Planned]:
     """The periods of a series that are out or to be published, in their order.
 
     Guarantee: a series that is started is never started again, and is not gone on with if the file asks for another one. What
@@ -269,7 +276,7 @@ def series_releases(
         run = _as_started(run, series_of_record(record))
     for i, period in enumerate(_periods(run, record, skip=entry.skip)):
         each = replace(run, period=period, started=record is not None or i > 0)
-        yield _plan_period(publication, ledger, dataset, entry, people, each, record)
+        yield _plan_period(publication, ledger, entry, people, each, record)
 
 
 def _requested_series(entry: PlanEntry, people: Table) -> SeriesRun:
@@ -322,7 +329,6 @@ def labels_of(labels: tuple[str, ...], which: list[int]) -> list[str]:
 def _plan_period(
     publication: Publication,
     ledger: Ledger,
-    dataset: Dataset,
     entry: PlanEntry,
     people: Table,
     run: SeriesRun,
@@ -330,13 +336,15 @@ def _plan_period(
 ) -> Planned:
     bound = Period(series=run.series, period=run.period).bind(people.engine.columns())
     one = replace(entry, name=f"{entry.name}/{run.period}")
-    folder = publication.folder(one)
-    state = State.READY if is_ready(folder) else State.OPEN
-    if (folder / CERTIFICATE).exists():
-        body = certificate_in(folder, ledger, dataset.name)
-        if record is None or body["ledger"]["nonce"] != record.nonce or body["release"].get("period") != run.period:
-            raise Refused(ANOTHER.format(one.name))
-        state = State.OUT
+    state = _state_in(
+        publication.folder(one),
+        ledger,
+        one,
+        lambda body: (
+            record is not None
+            and (body["ledger"]["nonce"], body["release"].get("period")) == (record.nonce, run.period)
+        ),
+    )
     weak = weaknesses(bound, people.possible_person)
     return Planned(entry=one, table=people, bound=bound, state=state, weak=weak, series=run, charged=not run.started)
 
@@ -377,7 +385,7 @@ def plan(publication: Publication) -> Plan:
         for each in every:
             if each.series is not None:
                 people = _open(publication, dataset, dataset.opening)
-                found += series_releases(publication, ledger, dataset, each, people)
+                found += series_releases(publication, ledger, each, people)
         found.sort(key=_order_in_file(order))
         _check_budget(dataset, found)
         after[dataset.name] = _totals_after(ledger, dataset, found)
@@ -431,12 +439,8 @@ def _plan_entry(publication: Publication, ledger: Ledger, entry: PlanEntry, peop
     folder = publication.folder(entry)
     if entry.corrects is not None:
         certificate_in(publication.out / entry.corrects, ledger, entry.dataset)  # refuses here
-    state = State.READY if is_ready(folder) else State.OPEN
-    if (folder / CERTIFICATE).exists():
-        body = certificate_in(folder, ledger, entry.dataset)
-        if body.get("release") != bound.json or body.get("reading") != dict(people.reading):
-            raise Refused(ANOTHER.format(entry.name))
-        state = State.OUT
+    asked = {"release": bound.json, "reading": dict(people.reading)}
+    state = _state_in(folder, ledger, entry, lambda body: all(body.get(name) == asked[name] for name in asked))
     return Planned(entry=entry, table=people, bound=bound, state=state, weak=weak)
 
 
