@@ -17,8 +17,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from hubbub.dictionary.datapackage import find, find_second
 from hubbub.engines.identity import of_files
 from hubbub.errors import WrongUse
-from hubbub.graphs.graph import Graph
-from hubbub.graphs.readers import file_at, load
 from hubbub.kinds.table import Table, possible_person
 from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import Exact, rational, to_text
@@ -63,6 +61,8 @@ class Opened:
 
     def graph(self, vertices: int | None = None) -> Graph:
         """All of it, read once."""
+        from hubbub.graphs.readers import load
+
         return load(self.given, columns=self.two, header=self.header, vertices=vertices, vertex_file=self.vertex_file)
 
 
@@ -74,6 +74,8 @@ def open_links(
     vertex_file: str | os.PathLike[str] | None = None,
 ) -> Opened:
     """The links of a file or an object. Nothing is read yet, but a file has to be there."""
+    from hubbub.graphs.readers import file_at
+
     for each in (given, vertex_file):
         if isinstance(each, str | os.PathLike):
             file_at(each)
@@ -81,6 +83,7 @@ def open_links(
 
 
 if TYPE_CHECKING:
+    from hubbub.graphs.graph import Graph
     from hubbub.kinds.network import Network
     from hubbub.tables.inspection import Inspection
     from hubbub.voting.formats.ballot_file import BallotFile

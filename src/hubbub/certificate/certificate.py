@@ -13,9 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import hubbub
 from hubbub.guarantees.curve import Curve
-from hubbub.guarantees.definitions import Guarantee
-from hubbub.guarantees.derivation import Derivation
-from hubbub.guarantees.people import People
 from hubbub.ledger.key import ALGORITHM, is_signature
 from hubbub.numeric.exact import Infinite, Loss, to_float, to_text
 from hubbub.serialization.canonical import Plain, canonical, read

@@ -10,14 +10,17 @@ what a bin that is tried publishes: the same law as going through all of them, i
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from flint import arb
 from numpy.typing import ArrayLike, NDArray
 
 from hubbub.channels.law import SUPPRESSED
-from hubbub.noise.source import Source
 from hubbub.runtime.frozen import dataclass
+
+if TYPE_CHECKING:
+    from hubbub.noise.source import Source
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -15,15 +15,17 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.protocol.option import Option
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Discovered, parse, with_reading
 from hubbub.tables.cell_format import Missing
-from hubbub.tables.inspection import Cells, Persons
 from hubbub.tables.schema import ColumnType, Schema, check, unnamed_person
+
+if TYPE_CHECKING:
+    from hubbub.tables.inspection import Cells, Persons
 
 _BINNED: Final = ("by", "columns")
 """Options that name columns by their bins; a column that is only named has those of the dictionary."""

@@ -22,7 +22,6 @@ from hubbub.guarantees.definitions import (
     TailoredPrivacy,
     ZeroKnowledge,
 )
-from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.people import People, Whose
 from hubbub.numeric.format import chance, short
 

@@ -34,24 +34,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
-from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Drawn, loaded
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
-from hubbub.serialization.published_files import Files
 from hubbub.tables.bins import Axis, Countable, Declared, all_labels, size
-from hubbub.tables.bounded_column import Measure
-from hubbub.tables.condition import Condition
-from hubbub.tables.contribution import MultiRowPolicy
-from hubbub.tables.engine import OTHER_NUMBER, CountQuery, Engine, ExactCounts
-from hubbub.tables.privacy_unit import Unit
+
+if TYPE_CHECKING:
+    from hubbub.noise.source import Source
+    from hubbub.serialization.published_files import Files
+    from hubbub.tables.bounded_column import Measure
+    from hubbub.tables.condition import Condition
+    from hubbub.tables.engine import CountQuery, Engine, ExactCounts
+    from hubbub.tables.privacy_unit import Unit
 
 BEYOND: Final = (
     "a row lies beyond the declared bins, because the file says other things of itself than it holds; write it anew"
@@ -127,6 +128,9 @@ def ask_counts(
     axes: tuple[Countable, ...], unit: Unit, *, where: Condition | None = None, measure: Measure | None = None
 ) -> CountQuery:
     """What an engine is asked, so that a person counts as the unit says."""
+    from hubbub.tables.contribution import MultiRowPolicy
+    from hubbub.tables.engine import CountQuery
+
     repeats, most_bins = unit.one_row, 1
     if unit.bounds is not None:
         repeats = MultiRowPolicy.BOUNDED
@@ -148,6 +152,8 @@ def count_cells(
 ) -> ExactCounts:
     """The exact counts of a table of counts, whatever is then drawn from them. Where the number of `people` is public, a
     table of another number is refused before a word is drawn."""
+    from hubbub.tables.engine import OTHER_NUMBER
+
     asked = ask_counts(axes, unit)
     if people is None:
         return engine.count(asked, source)

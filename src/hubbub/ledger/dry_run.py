@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from hubbub.errors import Refused
 from hubbub.ledger import overlap
 from hubbub.ledger.admission import Totals, admit, enter_charge, totals
-from hubbub.ledger.charge import Charge
 from hubbub.ledger.ledger import Ledger, period_name
 from hubbub.ledger.log import moment
 from hubbub.ledger.policy import Policy, remaining_budget

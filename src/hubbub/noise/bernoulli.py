@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from hubbub.noise.binomial import binomial
 from hubbub.noise.sampler import below
-from hubbub.noise.source import Source, Words
 from hubbub.noise.table import CertifiedTable
 from hubbub.numeric.exact import exp
 from hubbub.runtime.frozen import dataclass

@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
 from hubbub.noise.sampler import below, geometric, two_sided_geometric
-from hubbub.noise.source import Source, Words
 from hubbub.noise.table import CertifiedTable, slices
 from hubbub.numeric.exact import Exact, exp, positive, to_text
 from hubbub.numeric.gaussian_sums import masses

@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypedDict, Unpack
 import pyarrow as pa
 
 from hubbub.errors import Refused, WrongUse
-from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.promise_order import in_brief, requested_first
-from hubbub.numeric.exact import Loss
-from hubbub.protocol.bound import Bound
 from hubbub.protocol.capabilities import is_deferred
 from hubbub.runtime.frozen import dataclass
 

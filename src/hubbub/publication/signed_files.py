@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from hubbub.certificate.certificate import signed_by
 from hubbub.errors import HubbubError
 from hubbub.ledger.durable import sha256
-from hubbub.ledger.ledger import Ledger
 from hubbub.protocol.release import release_digests
 from hubbub.runtime.regular_file import open_regular
 from hubbub.serialization import manifest

@@ -33,7 +33,7 @@ from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.ledger import durable
 from hubbub.ledger.durable import sha256
 from hubbub.ledger.ledger import Ledger
-from hubbub.protocol.release import Reservation, release_digests
+from hubbub.protocol.release import release_digests
 from hubbub.publication.signed_files import only_parts, published
 from hubbub.serialization import manifest
 from hubbub.serialization.canonical import Plain, canonical

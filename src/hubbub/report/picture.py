@@ -9,10 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from hubbub.charts.chart import Chart, charted
-from hubbub.charts.flow_svg import drawn as drawn_flow
-from hubbub.charts.heat import drawn_heat
 from hubbub.charts.language import kept_english, localized, translate, word
-from hubbub.charts.map_svg import drawn as drawn_map
 from hubbub.charts.svg import Bar, ChartLabels, Look, Panel, drawn, goes_beyond, number
 from hubbub.errors import WrongUse
 from hubbub.protocol.drawing import Bars, Drawing, Flow, FlowColumn, FlowLink, Heat, Map, Mark
@@ -73,10 +70,16 @@ def chart_of(release: Release) -> Chart:
 def _chart(drawing: Drawing) -> Chart:
     match drawing:
         case Flow():
+            from hubbub.charts.flow_svg import drawn as drawn_flow
+
             return charted(partial(drawn_flow, printable_flow(drawing)), "", [])
         case Map():
+            from hubbub.charts.map_svg import drawn as drawn_map
+
             return charted(partial(drawn_map, printable_map(drawing)), "", [])
         case Heat():
+            from hubbub.charts.heat import drawn_heat
+
             return charted(partial(drawn_heat, printable_heat(drawing)), "", [])
         case Bars():
             words = ChartLabels(

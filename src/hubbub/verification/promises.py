@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from hubbub.certificate.certificate import derivation_json, whom
 from hubbub.errors import CheckFailed
 from hubbub.guarantees.definitions import Guarantee
-from hubbub.guarantees.derivation import Derivation
 from hubbub.guarantees.implications import is_weaker
 from hubbub.serialization.canonical import canonical
 from hubbub.serialization.exact_json import plain, restored

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from hubbub.channels.estimate import intervals
 from hubbub.channels.law import SUPPRESSED
-from hubbub.channels.protocol import Channel
 from hubbub.channels.published import Published
 from hubbub.numeric.exact_sums import distinct_and_inverse
 from hubbub.tables.bins import declared_size

@@ -27,7 +27,6 @@ from hubbub.kinds.histogram.sparse import is_sparse
 from hubbub.kinds.histogram.text import status
 from hubbub.numeric.exact import rational
 from hubbub.numeric.exact_sums import distinct, distinct_and_inverse
-from hubbub.protocol.channel_checks import critical
 from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.serialization.arrow import coded, numbers
 from hubbub.serialization.published_files import Files
@@ -139,6 +138,8 @@ def _width(channel: Channel) -> int:
 
 def _tags(channel: Channel, statuses: Sequence[str]) -> list[str]:
     """The channel's own tags, of the words that a file has for them."""
+    from hubbub.protocol.channel_checks import critical
+
     some = [channel.law(count) for count in critical(channel)]
     known = {status(tag): tag for law in (channel.law(0), *some) for tag in law.tags}
     open_ended = any(law.order is not None for law in some)  # a channel with more tags than these laws have
@@ -150,6 +151,8 @@ def _tags(channel: Channel, statuses: Sequence[str]) -> list[str]:
 
 def _check_possible(channel: Channel, values: NDArray[np.int64], which: NDArray[Any], names: Sequence[str]) -> None:
     """Refuse a number that has no chance of being published, the smallest different ones first."""
+    from hubbub.protocol.channel_checks import critical
+
     some = [channel.law(count) for count in critical(channel)]
     checked = min(_WORKED, _WORKED * _NARROW // max(_width(channel), 1))
     numbers, places = distinct_and_inverse(values)  # numbers by size, and of each number its tags

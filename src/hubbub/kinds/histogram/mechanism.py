@@ -14,13 +14,10 @@ from hubbub.kinds.count_tables import count_cells, every_bin
 from hubbub.kinds.histogram.estimands import published_intervals
 from hubbub.kinds.histogram.result import Counts
 from hubbub.kinds.histogram.sparse import is_sparse, visible_bins
-from hubbub.noise.binomial import binomial
-from hubbub.noise.source import Source
 from hubbub.protocol.measurement import LABELS, Measurement, release
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled
 from hubbub.tables.bins import Discovered, declared_size
-from hubbub.tables.engine import Engine, ExactCounts
 
 if TYPE_CHECKING:
     from hubbub.kinds.histogram.spec import Histogram
@@ -146,6 +143,8 @@ def present(spec: Histogram, measurement: Measurement) -> Counts:
 
 def sample_people(spec: Histogram, counts: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
     """The counts of a fresh secret sample, if there is to be one."""
+    from hubbub.noise.binomial import binomial
+
     if spec.sample is None:
         return counts
 

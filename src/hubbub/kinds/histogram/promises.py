@@ -144,8 +144,6 @@ def of_people(step: Derivation) -> Derivation:
 
 
 def _own(spec: Histogram) -> Derivation:
-    from hubbub.kinds.histogram.discovery import discovery_cost
-
     crowds = not isinstance(spec.channel.claim, DifferentialPrivacy)
     assumptions = (
         FOUND_PARTITION if spec.has_found_bins else PARTITION,
@@ -161,11 +159,17 @@ def _own(spec: Histogram) -> Derivation:
         assumptions=assumptions,
         people=spec.unit.crowds if crowds else spec.unit.people,
     )
-    return with_found_bins(own, discovery_cost(spec.channel)) if spec.has_found_bins else own
+    return _with_found_bins(own, spec) if spec.has_found_bins else own
 
 
 def _text(value: object) -> str:
     return ", ".join(map(_text, value)) if isinstance(value, list) else str(value)
+
+
+def _with_found_bins(own: Derivation, spec: Histogram) -> Derivation:
+    from hubbub.kinds.histogram.discovery import discovery_cost
+
+    return with_found_bins(own, discovery_cost(spec.channel))
 
 
 def with_found_bins(own: Derivation, cost: arb) -> Derivation:
@@ -290,8 +294,6 @@ def _differential(own: Derivation, spec: Histogram) -> Derivation | None:
     Guarantee: as :func:`outlier_to_differential`, with no delta where the channel has a proof without one, or with that of
     :func:`hubbub.channels.sampled_outlier.top_delta`.
     """
-    from hubbub.kinds.histogram.discovery import discovery_cost
-
     claim = own.conclusion
     if isinstance(claim, SimpleOutlier | StaircaseOutlier):
         own, claim = to_outlier(own), to_outlier(own).conclusion
@@ -314,7 +316,7 @@ def _differential(own: Derivation, spec: Histogram) -> Derivation | None:
         DifferentialPrivacy(epsilon=proof.curve.limit),
         numbers=(("because_out", proof.reason), *texts(epsilon_out=proof.curve.limit)),
     )
-    return with_found_bins(pure, discovery_cost(spec.channel)) if spec.has_found_bins else pure
+    return _with_found_bins(pure, spec) if spec.has_found_bins else pure
 
 
 def _crowds(own: Derivation) -> Derivation | None:

@@ -28,7 +28,6 @@ from hubbub.kinds.histogram.estimands import (
 from hubbub.kinds.histogram.sparse import is_sparse
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.exact_sums import distinct_and_inverse
-from hubbub.protocol.drawing import Drawing
 from hubbub.protocol.result import DisplayTable, Result, Sheet
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.arrow import integer_array, labelled

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hubbub.channels.protocol import Channel
 from hubbub.channels.published import EmptyBins, Published
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Assumption
