@@ -683,7 +683,7 @@ def _range_hint(found: Inspection, person: str | None) -> str | None:
                 and cells.column != person
                 and not is_numbering(cells.column)
                 and not _words(cells) & _NOT_ADDED
-                and (MONEY in ways or not like_ids or names_a_thing(cells.column))
+                and (not like_ids or names_a_thing(cells.column))
             ):
                 name = f'"{cells.column}"' if set(cells.column) & set('=:,"') else cells.column
                 return f"{name}:LOW..HIGH:STEP{_suffix(cells)}"

@@ -177,7 +177,16 @@ def test_ids_of_one_row_each_and_categories_are_not_asked_about(tmp_path: Path, 
 
 
 @pytest.mark.parametrize("column", ["nummer", "ref", "case", "k"])
-@pytest.mark.parametrize("ids", [[n % 400 for n in range(1000)], [n % 35 for n in range(40)], list(range(60))], ids=len)
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [n % 400 for n in range(1000)],
+        [n % 35 for n in range(40)],
+        list(range(60)),
+        [f'"1,{n % 400:03d}"' for n in range(1000)],  # read as money is
+    ],
+    ids=["repeated", "short", "unique", "commas"],
+)
 def test_no_mean_of_numbers_that_may_number_somebody_is_proposed(tmp_path: Path, column: str, ids: list[Any]) -> None:
     """Nor with another column of people, and with no other number in the table."""
     rows = "".join(f"{each},{'ABC'[n % 3]},{n // 2}\n" for n, each in enumerate(ids))
