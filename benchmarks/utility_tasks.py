@@ -193,8 +193,11 @@ def visits(people: int) -> pa.Table:
 
 def events(people: int, folder: Path | None) -> Iterator[Task]:
     """The numbers of a hospital's yearly report, each with epsilon 1 for a patient with all their visits."""
-    from hubbub.kinds.statistic.request import COUNT, FRACTION, MEAN, QUANTILE
+    from hubbub.kinds.quantile.quantile import QUANTILE
     from hubbub.kinds.sum.request import KIND as SUM
+    from hubbub.kinds.sums.count import COUNT
+    from hubbub.kinds.sums.fraction import FRACTION
+    from hubbub.kinds.sums.mean import MEAN
 
     rows = visits(people)
     column = {name: rows[name].to_numpy() for name in rows.column_names}

@@ -22,7 +22,6 @@ from hubbub.kinds.cube.request import cube
 from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.queries.promises import noise_rates
 from hubbub.kinds.queries.request import queries
-from hubbub.kinds.statistic.request import statistic
 from hubbub.ledger.admission import Totals, totals
 from hubbub.ledger.charge import charge
 from hubbub.ledger.ledger import Ledger
@@ -32,6 +31,7 @@ from hubbub.tables.identity import Identity, Part
 from hubbub.tables.privacy_unit import Unit
 from tests.fresh import open as open_fresh
 from tests.joint import Asked, Numbers, Release, Row, Table, broken, collected
+from tests.unit.shared.statistics import statistic
 
 _numbers = count(1)
 

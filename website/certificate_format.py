@@ -24,11 +24,14 @@ from hubbub import registry
 from hubbub.certificate.certificate import FORMAT
 from hubbub.channels.catalogue import CHANNELS, channel_class
 from hubbub.guarantees.definitions import Guarantee
+from hubbub.kinds.quantile.quantile import Quantile
 from hubbub.kinds.questions.spec import Questions
 from hubbub.kinds.series.spec import Period
-from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share
 from hubbub.kinds.sum.spec import Sum
 from hubbub.kinds.summary.spec import Summary
+from hubbub.kinds.sums.count import Count
+from hubbub.kinds.sums.fraction import Share
+from hubbub.kinds.sums.mean import Mean
 from hubbub.kinds.sums.ratio import Ratio
 from hubbub.kinds.sums.variance import Deviation, Variance
 from hubbub.numeric.exact import Infinite

@@ -29,7 +29,7 @@ from hubbub.channels.mechanisms.warped_walk import walk
 from hubbub.guarantees.curve import Curve
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Guarantee, TailoredPrivacy
 from hubbub.guarantees.neighbours import Neighbours
-from hubbub.kinds.statistic import quantile
+from hubbub.kinds.quantile import ranks as quantile
 from hubbub.noise.binomial import binomial
 from hubbub.noise.gaussian import discrete_gaussian
 from hubbub.noise.sampler import distinct, two_sided_geometric

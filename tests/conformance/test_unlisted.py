@@ -13,7 +13,6 @@ import pytest
 from hubbub.errors import Refused
 from hubbub.kinds.cube.request import cube
 from hubbub.kinds.histogram.request import histogram
-from hubbub.kinds.statistic.request import statistic
 from hubbub.noise.source import ScriptedSource, SystemSource
 from hubbub.tables.bins import parse
 from hubbub.tables.bounded_column import measured
@@ -22,6 +21,7 @@ from hubbub.tables.engine import CountQuery, MultiRowPolicy
 from hubbub.tables.privacy_unit import Unit
 from hubbub.tables.unlisted import AllowedOutside, Outside
 from tests.conformance.openers import Opener, every_engine
+from tests.unit.shared.statistics import statistic
 
 ROWS = [  # who, town, age, as text, day
     *((i, "Bath", 30, "30", date(2024, 3, 1)) for i in range(50)),

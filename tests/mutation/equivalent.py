@@ -424,7 +424,7 @@ EQUIVALENT: Final[dict[tuple[str, str, str, int], str]] = {
         0,
     ): "another rate between two, each of which is held against its exact tail",
     (
-        "kinds/statistic/promises.py",
+        "kinds/sums/promises.py",
         "if spec.blank is Blank.COIN and n <= LARGEST:",
         "<= becomes <",
         0,
@@ -442,7 +442,7 @@ EQUIVALENT: Final[dict[tuple[str, str, str, int], str]] = {
         0,
     ): "a limit that was chosen: what a release loses is added up over its questions, however many they are",
     (
-        "kinds/statistic/routes.py",
+        "kinds/sums/routes.py",
         "_WORTH_A_SEARCH: Final = Fraction(2, 5)  # below, the sample errs less with either noise",
         "2 becomes 3",
         0,

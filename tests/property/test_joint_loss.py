@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.guarantees.people import People, Whose
-from hubbub.kinds.statistic.request import statistic
 from hubbub.ledger import admission
 from hubbub.ledger.charge import Charge, charge
 from hubbub.protocol.bound import Bound
 from hubbub.tables.identity import Identity
 from tests.joint import Asked, Release
 from tests.joint_search import UNITS, WORDS, asked, found, others
+from tests.unit.shared.statistics import statistic
 
 sequences = st.sampled_from(["patient", "patient", "kept", "bins", "row", "doctor"]).flatmap(
     lambda unit: st.lists(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hubbub.kinds.sums.mechanism import NoisySums, present
+from hubbub.kinds.sums.mechanism import NoisyBins, present
 from hubbub.kinds.sums.variance import Deviation, spread
 from hubbub.noise.source import ScriptedSource
 from hubbub.protocol.measurement import Measurement, release
@@ -34,7 +34,7 @@ def test_intervals_hold_at_least_as_often_as_they_say(words: dict[str, Any], peo
     exact, source = ExactCounts(steps.astype(np.int64), counts.astype(np.int64)), ScriptedSource.from_label("moments")
     mean, deviation, wrong = float(values.mean()), float(values.std()), 0
     for _ in range(RUNS):
-        (answer,) = present(spec, Measurement(answers=release(NoisySums(spec), exact, source))).answers
+        (answer,) = present(spec, Measurement(answers=release(NoisyBins(spec), exact, source))).answers
         truth = zip(answer.estimates, (deviation, mean), strict=True)
         right = all(each.high is not None and each.low <= value <= each.high for each, value in truth)
         wrong += not right
@@ -50,7 +50,7 @@ def test_the_error_is_that_of_the_theory(people: int, error: float) -> None:
         values = rng.integers(0, 101, people)
         steps, counts = np.unique(values, return_counts=True)
         exact = ExactCounts(steps.astype(np.int64), counts.astype(np.int64))
-        (answer,) = present(spec, Measurement(answers=release(NoisySums(spec), exact, source))).answers
+        (answer,) = present(spec, Measurement(answers=release(NoisyBins(spec), exact, source))).answers
         assert answer.estimate is not None
         squares.append((float(answer.estimate) - float(values.std())) ** 2 / 100**2)
     assert (sum(squares) / len(squares)) ** 0.5 <= 1.1 * error

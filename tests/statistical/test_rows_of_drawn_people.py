@@ -15,14 +15,14 @@ import pyarrow as pa
 from scipy import stats
 
 from hubbub.engines.opening import open_source
-from hubbub.kinds.statistic.intervals import reach
-from hubbub.kinds.statistic.request import statistic
-from hubbub.kinds.statistic.result import Answers
-from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.sum.request import total
 from hubbub.kinds.sum.result import Totals
+from hubbub.kinds.sums.intervals import reach
+from hubbub.kinds.sums.result import Answers
+from hubbub.kinds.sums.spec import Statistic
 from hubbub.noise.source import SystemSource
 from hubbub.tables.privacy_unit import Unit
+from tests.unit.shared.statistics import statistic
 
 PEOPLE, DRAWN, RUNS = 400, 60, 150
 MISSES = int(stats.binom.isf(1e-6, RUNS, 0.05))

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hubbub.kinds.statistic.request import statistic
-from hubbub.kinds.statistic.result import Answers
-from hubbub.kinds.statistic.spec import Statistic
+from hubbub.kinds.sums.result import Answers
+from hubbub.kinds.sums.spec import Statistic
 from hubbub.noise.source import ScriptedSource, Source
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.engine import CountQuery, ExactCounts
 from tests.statistical import half_steps
+from tests.unit.shared.statistics import statistic
 
 RUNS, MISS, SIZE = 1000, 0.05, 1e-6
 THRESHOLD = int(stats.binom.isf(SIZE, RUNS, MISS))

@@ -19,12 +19,12 @@ from hubbub.errors import Refused
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, ZeroKnowledge
 from hubbub.kinds.histogram.promises import KEPT_ROWS
 from hubbub.kinds.histogram.request import histogram
-from hubbub.kinds.statistic.request import statistic
 from hubbub.ledger.admission import Entered, totals
 from hubbub.ledger.charge import charge
 from hubbub.protocol.bound import Bound
 from hubbub.tables.privacy_unit import Unit
 from tests.fresh import opened as open_table
+from tests.unit.shared.statistics import statistic
 
 T, U = ("A", "B"), ("A",)
 K = 2

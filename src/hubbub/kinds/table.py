@@ -189,37 +189,37 @@ class Table:
         """
         return self._release("synthetic.request", columns=columns, **chosen)
 
-    @_of_kind("statistic.request:COUNT")
+    @_of_kind("sums.count:COUNT")
     def count(self, by: Sequence[str] = (), **chosen: Unpack[o.CountOptions]) -> Release:
         """Count the people who meet a condition, in all or by bins.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release("statistic.request:COUNT", by=by, **chosen)
+        return self._release("sums.count:COUNT", by=by, **chosen)
 
-    @_of_kind("statistic.request:FRACTION")
+    @_of_kind("sums.fraction:FRACTION")
     def fraction(self, by: Sequence[str] = (), **chosen: Unpack[o.FractionOptions]) -> Release:
         """Publish the share of people, of all or of each bin, who meet the condition `where`.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release("statistic.request:FRACTION", by=by, **chosen)
+        return self._release("sums.fraction:FRACTION", by=by, **chosen)
 
-    @_of_kind("statistic.request:MEAN")
+    @_of_kind("sums.mean:MEAN")
     def mean(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.MeanOptions]) -> Release:
         """Publish the mean of a column, of all or by bins; `of` is its range and step, like ``salary:0..300000:100``.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release("statistic.request:MEAN", of=of, by=by, **chosen)
+        return self._release("sums.mean:MEAN", of=of, by=by, **chosen)
 
-    @_of_kind("statistic.request:QUANTILE")
+    @_of_kind("quantile.quantile:QUANTILE")
     def quantile(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.QuantileOptions]) -> Release:
         """Publish a quantile of a column (its range and step declared), of all or by bins; 0.5 is the median.
 
         Guarantee: as :meth:`histogram`.
         """
-        return self._release("statistic.request:QUANTILE", of=of, by=by, **chosen)
+        return self._release("quantile.quantile:QUANTILE", of=of, by=by, **chosen)
 
     @_of_kind("sum.request")
     def sum(self, of: str, by: Sequence[str] = (), **chosen: Unpack[o.SumOptions]) -> Release:

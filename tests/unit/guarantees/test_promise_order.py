@@ -13,12 +13,12 @@ from hubbub.certificate.explanation import explain_release, title
 from hubbub.cli.main import commands
 from hubbub.guarantees.promise_order import requested_first
 from hubbub.kinds.histogram.request import histogram
-from hubbub.kinds.statistic.request import statistic
 from hubbub.protocol.release import Release
 from hubbub.report import report
 from hubbub.studio.answers import Answer
 from hubbub.studio.forms.live_preview import LivePreview
 from tests.fresh import open as open_table
+from tests.unit.shared.statistics import statistic
 
 FIRST: list[tuple[dict[str, Any], str]] = [
     ({"epsilon": 1}, "differential"),

@@ -27,7 +27,7 @@ from hubbub.kinds.cube.spec import is_possible
 from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.points.request import points
 from hubbub.kinds.queries.request import queries
-from hubbub.kinds.statistic.request import COUNT, statistic
+from hubbub.kinds.sums.count import COUNT
 from hubbub.ledger.ledger import Ledger
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.spec import Spec
@@ -35,6 +35,7 @@ from hubbub.registry import read
 from hubbub.tables.contribution import ContributionBounds, Moved
 from hubbub.tables.privacy_unit import Unit, of_numbers
 from tests.fresh import counts, open, opened
+from tests.unit.shared.statistics import statistic
 
 HARDLY = {"epsilon": 90}  # noise that is nearly always 0
 WARDS = ["ward=a,b,c"]

@@ -24,19 +24,19 @@ from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.guarantees.definitions import DifferentialPrivacy
 from hubbub.kinds.cube.request import cube
 from hubbub.kinds.histogram.request import histogram
+from hubbub.kinds.quantile.quantile import aims
+from hubbub.kinds.quantile.ranks import law, weights, window_weights
 from hubbub.kinds.queries.request import queries
 from hubbub.kinds.questions.request import questions
-from hubbub.kinds.statistic.intervals import aims
-from hubbub.kinds.statistic.quantile import law, weights, window_weights
-from hubbub.kinds.statistic.request import statistic
-from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.sum.spec import Sum
 from hubbub.kinds.sums.ratio import ratio
+from hubbub.kinds.sums.spec import Statistic
 from hubbub.protocol.spec import Spec
 from hubbub.query_classes.flat import Flat, PerQuery
 from hubbub.query_classes.split_tables import SplitTables
 from hubbub.tables.privacy_unit import Unit, of_numbers
 from hubbub.tables.schema import ColumnType, Schema
+from tests.unit.shared.statistics import statistic
 
 PEOPLE, ROWS = 3, 3
 Row = tuple[int, ...]

@@ -14,12 +14,10 @@ from hubbub.channels.protocol import LARGEST_COUNT
 from hubbub.engines.opening import open_source
 from hubbub.guarantees.curve import flat
 from hubbub.kinds.cube.request import cube
+from hubbub.kinds.quantile.quantile import _line
 from hubbub.kinds.queries.replaced import _farthest
 from hubbub.kinds.series.mechanism import count_period as counted_in_a_period
 from hubbub.kinds.series.request import series
-from hubbub.kinds.statistic.estimates import _of_crowd, _through_channel
-from hubbub.kinds.statistic.intervals import _line, drawn, of_sums, widened
-from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.sum import promises as sum_promises
 from hubbub.kinds.sum.estimates import Row, _surely, estimated_answers
 from hubbub.kinds.sum.mechanism import _weighted
@@ -27,7 +25,9 @@ from hubbub.kinds.sum.octaves import tau
 from hubbub.kinds.sum.request import from_options as ask_sum
 from hubbub.kinds.sum.request import total
 from hubbub.kinds.sums import mechanism as sums_mechanism
-from hubbub.kinds.sums.mechanism import answer_of
+from hubbub.kinds.sums.count import Count, estimate_channel
+from hubbub.kinds.sums.intervals import drawn, noise_reach, of_sums, widened
+from hubbub.kinds.sums.mean import Mean, estimate_in_crowd
 from hubbub.kinds.sums.ratio import ratio
 from hubbub.kinds.sums.variance import Variance, _best, _variance, _widened, spread
 from hubbub.noise.source import ScriptedSource
@@ -36,6 +36,7 @@ from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.tables.bounded_column import Measure
 from hubbub.tables.protection import Crowd
 from tests.fresh import opened, played
+from tests.unit.shared.statistics import statistic
 
 TWENTIETH = Fraction(1, 20)
 
@@ -71,10 +72,11 @@ def test_the_check_of_a_variance_finds_what_is_lost() -> None:
 
 def test_a_sum_of_nothing_is_drawn_as_nothing() -> None:
     spec = ratio(of="cost:0..60:10", per="days:0..3:1", epsilon="1")
-    schema = sums_mechanism.NoisySums(spec).schema
+    schema = sums_mechanism.NoisyBins(spec).schema
     nothing = Measurement(answers=loaded(schema, pa.record_batch([[0], [0]], schema=schema)))
     (answer,) = sums_mechanism.present(spec, nothing).answers
-    assert answer == answer_of(spec, (0, 0))
+    assert answer.published == (0, 0)
+    assert answer.estimates == spec.estimate([(0, 0)])[0]
 
 
 def test_a_period_has_its_own_increments() -> None:
@@ -95,19 +97,22 @@ def test_answers_that_are_alike_are_nowhere_apart() -> None:
 def test_a_count_is_read_up_to_the_most_that_noise_may_make_of_it() -> None:
     spec = statistic("count", where="age >= 65", crowd="5")
     most = 2 * LARGEST_COUNT - 1
-    (answer,) = _through_channel(spec, [most])
+    assert isinstance(spec, Count)
+    ((answer,),) = estimate_channel(spec, [(most,)])
     assert answer.value == most
     for beyond in (most + 1, most + 2):
         with pytest.raises(ValueError, match="so many people"):
-            _through_channel(spec, [beyond])
+            estimate_channel(spec, [(beyond,)])
 
 
 def test_the_mean_of_a_sampled_crowd_is_as_far_off_as_hoeffding_says() -> None:
     spec = statistic("mean", of="x:0..10:1", crowd="5", epsilon="1", sample="0.5")
     crowd = spec.protection
     assert isinstance(crowd, Crowd)
-    answer = _of_crowd(spec, crowd, 3, 1000, 5000)
-    low, high = widened(of_sums(5000, 10_000, 3), drawn(1000, (1 - spec.coverage) / 2))
+    assert isinstance(spec, Mean)
+    (answer,) = estimate_in_crowd(spec, 1000, 5000)
+    off = noise_reach(spec, (1 - spec.coverage) / 2)
+    low, high = widened(of_sums(5000, 10_000, off), drawn(1000, (1 - spec.coverage) / 2))
     assert isinstance(spec.measured, Measure)
     assert (answer.low, answer.high) == spec.measured.unrounded(
         *(spec.value(*end.as_integer_ratio()) for end in (low, high))

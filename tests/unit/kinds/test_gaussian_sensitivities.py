@@ -16,8 +16,10 @@ import numpy as np
 import pytest
 
 from hubbub.guarantees.accountant.gaussian import Sensitivity
-from hubbub.kinds.statistic.request import COUNT, FRACTION, MEAN
 from hubbub.kinds.sum.request import KIND as SUM
+from hubbub.kinds.sums.count import COUNT
+from hubbub.kinds.sums.fraction import FRACTION
+from hubbub.kinds.sums.mean import MEAN
 from hubbub.protocol.spec import Kind
 from hubbub.query_classes.marginals.tables import Tables, subsets
 

@@ -17,11 +17,14 @@ from hubbub.kinds.graph.request import statistics
 from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.network import Network
 from hubbub.kinds.points.request import points
+from hubbub.kinds.quantile.quantile import quantile
 from hubbub.kinds.queries.request import queries
 from hubbub.kinds.records.request import records
-from hubbub.kinds.statistic.request import statistic
 from hubbub.kinds.sum.request import total
 from hubbub.kinds.summary.request import summary
+from hubbub.kinds.sums.count import count
+from hubbub.kinds.sums.fraction import fraction
+from hubbub.kinds.sums.mean import mean
 from hubbub.kinds.sums.ratio import ratio
 from hubbub.kinds.sums.variance import spread
 from hubbub.kinds.synthetic.request import synthetic
@@ -35,10 +38,10 @@ REQUESTS: dict[str, Callable[..., Any]] = {
     "cube": cube,
     "points": points,
     "queries": queries,
-    "count": statistic,
-    "fraction": statistic,
-    "mean": statistic,
-    "quantile": statistic,
+    "count": count,
+    "fraction": fraction,
+    "mean": mean,
+    "quantile": quantile,
     "sum": total,
     "ratio": ratio,
     "summary": summary,

@@ -20,8 +20,8 @@ import pytest
 from hubbub import registry
 from hubbub.guarantees.definitions import CrowdBlending
 from hubbub.guarantees.people import Whose
-from hubbub.kinds.statistic.mechanism import rows_of_crowds
-from hubbub.kinds.statistic.spec import Statistic
+from hubbub.kinds.sums.mechanism import rows_of_crowds
+from hubbub.kinds.sums.spec import Statistic
 from hubbub.tables.kept_rows import KeptRows
 
 Row = tuple[int, int]  # bin, value

@@ -12,7 +12,7 @@ from hubbub.channels.estimate import interval
 from hubbub.channels.mechanisms.gaussian import Gaussian
 from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.protocol import Channel
-from hubbub.kinds.statistic.intervals import of_sums
+from hubbub.kinds.sums.intervals import of_sums
 from hubbub.numeric.clamped_interval import clamp, clamped_interval, clamped_intervals
 from hubbub.numeric.exact import ball
 

@@ -27,13 +27,13 @@ from hubbub.kinds.cube.request import cube
 from hubbub.kinds.graph.request import statistics
 from hubbub.kinds.histogram.request import histogram
 from hubbub.kinds.queries.request import queries
-from hubbub.kinds.statistic.request import statistic
 from hubbub.ledger.ledger import Ledger
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.spec import Spec
 from hubbub.protocol.weakness import LARGEST_DELTA, check_accepted, weaknesses
 from hubbub.protocol.weakness import sentence as weak_sentence
 from hubbub.tables.schema import ColumnType, Schema, unnamed_person
+from tests.unit.shared.statistics import statistic
 
 BINS = ["a=x,y"]
 

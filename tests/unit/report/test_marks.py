@@ -24,8 +24,9 @@ from hubbub.charts.heat import limits_of, tint
 from hubbub.charts.style import WIDTHS
 from hubbub.charts.svg import plain
 from hubbub.engines.opening import open_source
-from hubbub.kinds.statistic.estimates import usable
-from hubbub.kinds.statistic.result import SHOWN, UNTOLD, Answer, Answers
+from hubbub.kinds.sums.columns import UNTOLD
+from hubbub.kinds.sums.result import Answer, Answers, usable
+from hubbub.kinds.sums.sums import Estimate
 from hubbub.kinds.table import Table
 from hubbub.protocol.drawing import Bars, Heat, Map, Mark
 from hubbub.protocol.release import Release
@@ -328,10 +329,11 @@ def test_a_mean_that_may_be_anything_is_not_usable() -> None:
     assert isinstance(measured, Measure)
     low, high = measured.low, measured.high
     middle = (low + high) / 2
-    said = Answer((3, 1), middle, middle, low, middle, SHOWN)
-    empty = usable(release.result.spec, Answer((3, 1), middle, middle, low, high, SHOWN))
+    found, nothing = Estimate(middle, middle, low, middle), Estimate(middle, middle, low, high)
+    said = Answer((3, 1), (found,))
+    empty = Answer((3, 1), (usable(release.result.spec, nothing),))
     assert (empty.estimate, empty.status) == (None, UNTOLD)
-    assert usable(release.result.spec, said) is said
+    assert usable(release.result.spec, found) is found
     release = replace(release, result=replace(release.result, answers=[*release.result.answers[:2], said, empty]))
     drawing = release.result.drawing()
     assert isinstance(drawing, Bars)
@@ -389,7 +391,7 @@ def test_a_mean_that_nobody_has_is_not_called_hidden() -> None:
     """Noise says too little of it; nothing is hidden from anybody."""
     release = made("means")
     assert isinstance(release.result, Answers)
-    nobody = Answer((0, 0), None, None, Fraction(0), Fraction(5000), UNTOLD)
+    nobody = Answer((0, 0), (Estimate(None, None, Fraction(0), Fraction(5000)),))
     release = replace(release, result=replace(release.result, answers=[*release.result.answers[:3], nobody]))
     drawing = release.result.drawing()
     assert isinstance(drawing, Bars)
@@ -483,8 +485,8 @@ def test_a_share_that_is_nearly_certain_does_not_look_certain() -> None:
     """An interval from 0 to 0.0004 reads 0.0 % to 0.1 %, never 0.0 % to 0.0 %."""
     found = made("shares").result
     assert isinstance(found, Answers)
-    answer = Answer((1, 2), None, Fraction(0), Fraction(0), Fraction(4, 10_000), SHOWN)
-    assert found.interval(answer) == "0.0 % to 0.1 %"
+    answer = Answer((1, 2), (Estimate(None, Fraction(0), Fraction(0), Fraction(4, 10_000)),))
+    assert found.cells(answer) == ("0.0 %", "0.0 % to 0.1 %")
 
 
 def test_a_report_of_records_shows_each_once() -> None:

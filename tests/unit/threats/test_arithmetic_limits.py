@@ -17,15 +17,13 @@ from hubbub.channels.mechanisms.geometric import Geometric
 from hubbub.channels.protocol import LARGEST_COUNT
 from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed
-from hubbub.kinds.statistic.drawn_columns import in_columns, rows_of
-from hubbub.kinds.statistic.quantile import Target, weights
-from hubbub.kinds.statistic.request import statistic
-from hubbub.kinds.statistic.result import drawn_columns, integer_type
-from hubbub.kinds.statistic.spec import Statistic
+from hubbub.kinds.quantile.ranks import Target, weights
 from hubbub.kinds.sum import mechanism
 from hubbub.kinds.sum.request import total
 from hubbub.kinds.summary.request import from_options as summary
+from hubbub.kinds.sums.columns import in_columns, integer_type, rows_of
 from hubbub.kinds.sums.ratio import ratio
+from hubbub.kinds.sums.spec import Statistic
 from hubbub.kinds.sums.variance import Variance, spread
 from hubbub.noise.binomial import LARGEST, binomial
 from hubbub.noise.source import ScriptedSource
@@ -38,6 +36,7 @@ from hubbub.serialization.published_files import Files
 from hubbub.tables.engine import CountQuery, ExactCounts, Joint
 from hubbub.tables.kept_rows import KeptRows
 from hubbub.tables.privacy_unit import Unit
+from tests.unit.shared.statistics import statistic
 
 FAR = 10**18
 """A value of which five people have more than 2^62."""
@@ -270,15 +269,15 @@ def test_66_what_noise_pushes_beyond_a_column_is_cut_to_it_and_what_no_release_d
         (statistic("mean", of="x:0..100:1", epsilon="1"), -(2**62), 2**63 - 1),
         (CASES["weighted sum"][0](), 1 - 10**38, 10**38 - 1),
     ):
-        names = drawn_columns(spec) if spec.kind.name == "mean" else ("sum", "other")
+        names = spec.columns if spec.kind.name == "mean" else ("sum", "other")
         batch = in_columns(spec, names, [(most + 1, least - 1)])
         (row,) = rows_of(spec, names, loaded(batch.schema, batch))
         assert row == (most, least)
     spec = statistic("mean", of="x:0..100:1", epsilon="1")
-    forged = in_columns(spec, drawn_columns(spec), [(0, 0)])
+    forged = in_columns(spec, spec.columns, [(0, 0)])
     forged = pa.record_batch([integer_column([-(2**62) - 1], pa.int64()), forged.column(1)], schema=forged.schema)
     with pytest.raises(CheckFailed, match="none that such a release publishes"):
-        rows_of(spec, drawn_columns(spec), loaded(forged.schema, forged))
+        rows_of(spec, spec.columns, loaded(forged.schema, forged))
 
 
 # --- counts --------------------------------------------------------------------------------------------------------

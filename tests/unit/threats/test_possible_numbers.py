@@ -19,8 +19,8 @@ from hubbub.guarantees.definitions import ZeroKnowledge
 from hubbub.kinds.queries.result import Synopsis
 from hubbub.kinds.series.request import from_options
 from hubbub.kinds.series.result import Totals as Periods
-from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD
 from hubbub.kinds.sum.result import Totals
+from hubbub.kinds.sums.columns import HIDDEN, SHOWN, UNTOLD
 from hubbub.protocol.drawing import Bars
 from hubbub.protocol.release import Release
 from hubbub.protocol.result import NOT_USABLE

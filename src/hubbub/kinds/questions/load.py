@@ -9,8 +9,9 @@ import pyarrow as pa
 from hubbub.errors import CheckFailed
 from hubbub.kinds.questions.mechanism import OneSample, in_one
 from hubbub.kinds.questions.result import SCHEMA, file_name
-from hubbub.kinds.statistic.load import rows_in
-from hubbub.kinds.statistic.result import ENDS, published_columns, schema
+from hubbub.kinds.sums.load import rows_in
+from hubbub.kinds.sums.result import schema
+from hubbub.kinds.sums.sums import ENDS
 from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.serialization.published_files import Files
 
@@ -27,7 +28,7 @@ def load(spec: Questions, files: Files) -> Measurement:
     every, rows, at = files.table("release", SCHEMA, ENDS), [], 0
     for question, each in zip(spec.asked, spec.statistics, strict=True):
         name = file_name(question.name)
-        table = files.table(name, schema(each), [*published_columns(each), *ENDS])
+        table = files.table(name, schema(each), [*each.published, *ENDS])
         if table.num_rows != each.bins:
             raise CheckFailed(f"{name}: its rows are not as many as its bins")
         if _ends(table) != _ends(every.slice(at, each.bins)):

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from hubbub.errors import CheckFailed, Refused
 from hubbub.kinds.histogram.mechanism import VALUE
 from hubbub.kinds.questions.result import Replies
-from hubbub.kinds.statistic.drawn_columns import Row
-from hubbub.kinds.statistic.mechanism import answers_of, drawn_people, drawn_rows, question, rows_in_bins
-from hubbub.kinds.statistic.result import drawn_columns
+from hubbub.kinds.sums.columns import Row
+from hubbub.kinds.sums.mechanism import cells_of, draw_kept_people, present_rows, question, rows_in_bins
 from hubbub.noise.source import Source
 from hubbub.protocol.measurement import Measurement, release
 from hubbub.runtime.frozen import dataclass
@@ -26,6 +25,7 @@ from hubbub.tables.kept_rows import KeptRows
 
 if TYPE_CHECKING:
     from hubbub.kinds.questions.spec import Questions
+    from hubbub.kinds.sums.spec import Statistic
 
 _SCHEMA = pa.schema([(VALUE, pa.int64())])
 
@@ -35,11 +35,11 @@ class OneSample:
     """The mechanism of several questions: one secret sample, and noise for each question of its own.
 
     What is drawn are the integers of every bin of every question, one after the other: the questions in their order,
-    their bins in order, and of each bin what :func:`hubbub.kinds.statistic.result.drawn_columns` names.
+    their bins in order, and of each bin what `columns` of it names.
 
     Guarantee: the promises of :func:`hubbub.kinds.questions.promises.promises`, if the words of the source are uniform
     and independent: the cells are fine enough for every question, so that what each is told is of the same K people,
-    of whom one who is another moves it as :class:`hubbub.kinds.statistic.mechanism.Sums` says.
+    of whom one who is another moves it as :class:`hubbub.kinds.sums.mechanism.NoisyBins` says.
     """
 
     spec: Questions
@@ -47,12 +47,12 @@ class OneSample:
 
     def draw(self, exact: Joint | KeptRows, source: Source) -> pa.RecordBatch:
         if isinstance(exact, KeptRows):
-            kept = drawn_people(self.spec.rows, exact, source)
+            kept = draw_kept_people(self.spec.rows, exact, source)
             numbered = enumerate(self.spec.statistics)
-            return in_one([drawn_rows(each, rows_in_bins(each, kept, j), source) for j, each in numbered])
+            return in_one([_draw(each, rows_in_bins(each, kept, j), source) for j, each in numbered])
         drawn = choose(self.spec.rows, self.spec.of_people, source).count_drawn(exact.counts)
         both = zip(self.spec.statistics, exact.codes, strict=True)
-        return in_one([drawn_rows(each, _added(codes, drawn), source) for each, codes in both])
+        return in_one([_draw(each, _added(codes, drawn), source) for each, codes in both])
 
 
 def measure(spec: Questions, engine: Engine, source: Source) -> Measurement:
@@ -73,14 +73,18 @@ def measure(spec: Questions, engine: Engine, source: Source) -> Measurement:
 def present(spec: Questions, measurement: Measurement) -> Replies:
     """The answers to every question; a CheckFailed if such a release cannot draw these integers."""
     drawn = measurement["answers"]
-    if len(drawn) != sum(each.bins * len(drawn_columns(each)) for each in spec.statistics):
+    if len(drawn) != sum(each.bins * len(each.columns) for each in spec.statistics):
         raise CheckFailed("its rows are not as many as its bins")
     values = iter(drawn.integers(VALUE).tolist())
     answers = []
     for each in spec.statistics:
-        many = len(drawn_columns(each))
-        answers.append(answers_of(each, [tuple(islice(values, many)) for _ in range(each.bins)]))
+        many = len(each.columns)
+        answers.append(present_rows(each, [tuple(islice(values, many)) for _ in range(each.bins)]))
     return Replies(spec, tuple(answers))
+
+
+def _draw(statistic: Statistic, counted: ExactCounts, source: Source) -> list[Row]:
+    return statistic.draw_rows(cells_of(statistic, counted, statistic.measured is not None), source)
 
 
 def in_one(rows: Sequence[Sequence[Row]]) -> pa.RecordBatch:

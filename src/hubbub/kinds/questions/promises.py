@@ -14,7 +14,7 @@ from hubbub.guarantees.definitions import DifferentialPrivacy, Neighbours, Rando
 from hubbub.guarantees.derivation import BBG, HERE, Assumption, Derivation, Theorem, state_promise, texts
 from hubbub.guarantees.implications import SECRET, SYMMETRIC
 from hubbub.guarantees.indistinguishability import subsampled_loss
-from hubbub.kinds.statistic.promises import REPLACED, declared, granted, mechanism_holds, of_one_replaced
+from hubbub.kinds.sums.promises import REPLACED, declared, granted, of_one_replaced
 from hubbub.numeric.exact import Infinite, rounded, to_text
 from hubbub.numeric.format import short
 from hubbub.protocol.check import Check
@@ -114,7 +114,7 @@ def checks(spec: Questions) -> Iterator[Check]:
     it is added to, or by exact laws on small tables; of all of them by Theorem A1'.
     """
     for question, statistic in zip(spec.asked, spec.statistics, strict=True):
-        for check in mechanism_holds(statistic) if question.variance is None else ():
+        for check in statistic.mechanism_checks() if question.variance is None else ():
             yield Check(f"{question.name}: {check.what}", check.passed, check.found)
     found = (
         f"losing {to_text(spec.inside)} inside, tell no more than {spec.rows:,} of {spec.of_people:,} people, up to "

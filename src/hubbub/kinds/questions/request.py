@@ -41,8 +41,8 @@ from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.request import EXPECTED, KEPT, ROWS, UNIQUE
 from hubbub.kinds.questions.gaussian import log_of_errors, variances
 from hubbub.kinds.questions.spec import Asked, Questions, read
-from hubbub.kinds.statistic.request import DISTINCT, MOST_PEOPLE, ONE_ROW, declared
-from hubbub.kinds.statistic.spec import Statistic
+from hubbub.kinds.sums.request import DISTINCT, MOST_PEOPLE, ONE_ROW, declared
+from hubbub.kinds.sums.spec import Statistic
 from hubbub.numeric.exact import Exact, integer, positive, rational, rounded
 from hubbub.numeric.limits import a_coverage
 from hubbub.options.mechanism import NOISE

@@ -10,8 +10,10 @@ import pyarrow as pa
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.questions import text
-from hubbub.kinds.statistic import text as statistic_text
-from hubbub.kinds.statistic.result import ENDS, Answer, Answers, slack, status_array
+from hubbub.kinds.sums import text as statistic_text
+from hubbub.kinds.sums.columns import status_array
+from hubbub.kinds.sums.result import Answer, Answers, slack
+from hubbub.kinds.sums.sums import ENDS
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Bars, Drawing
 from hubbub.protocol.measurement import LABELS
@@ -115,8 +117,7 @@ class Replies(Result):
     def display(self, first: int) -> DisplayTable:
         rows = []
         for name, answers, key, answer in list(self._all())[:first]:
-            numbers = (answers.estimate_text(answer), answers.interval(answer))
-            rows.append(((name, bin_name(key)), numbers, answer.estimate is None))
+            rows.append(((name, bin_name(key)), answers.cells(answer), answer.estimate is None))
         return DisplayTable(("question", "bin"), ("estimate", "interval"), tuple(rows), text.notes(self.spec))
 
     def unlike_rows(self) -> bool:

@@ -27,9 +27,13 @@ from hubbub.guarantees.accountant.gaussian import GaussianNoise
 from hubbub.guarantees.indistinguishability import subsampled_loss
 from hubbub.guarantees.people import People
 from hubbub.kinds.histogram.wire import is_partition
+from hubbub.kinds.quantile.quantile import Quantile
 from hubbub.kinds.questions import promises as questions_promises
 from hubbub.kinds.questions.gaussian import joint_delta
-from hubbub.kinds.statistic.spec import Count, Mean, Quantile, Share, Statistic
+from hubbub.kinds.sums.count import Count
+from hubbub.kinds.sums.fraction import Share
+from hubbub.kinds.sums.mean import Mean
+from hubbub.kinds.sums.spec import Statistic
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import Infinite, rounded
 from hubbub.protocol.check import Check

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from hubbub.kinds.questions.gaussian import log_of_errors
-from hubbub.kinds.statistic import text as statistic_text
+from hubbub.kinds.sums import text as statistic_text
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import join_words, short
 from hubbub.protocol.spec import Description
@@ -23,8 +23,8 @@ def describe(spec: Questions) -> Description:
     public: dict[str, str] = {}
     for question, statistic in zip(spec.asked, spec.statistics, strict=True):
         own = statistic_text.describe(statistic)
-        title = own.title if own.title.startswith(statistic_text.capital(statistic_text.heading(statistic))) else ""
-        title = f"{title}, of {statistic_text.cut(statistic)}" if statistic_text.cut(statistic) else title
+        values = statistic.phrases.values
+        title = f"{own.title}, of {values}" if values else own.title
         public[question.name] = f"{title} ({_loses(question)})"
         for column, rule in own.public:
             label = column if column not in public or public[column] == rule else f"{column} ({question.name})"

@@ -6,7 +6,7 @@ more than y. The i-th point y of the grid is drawn with a weight of
 
     exp(-i - loss' max(M(y) - t, 0))
 
-by permute-and-flip (:mod:`hubbub.kinds.statistic.quantile`). The first part is public: the noise of a cap that is far too
+by permute-and-flip (:mod:`hubbub.kinds.quantile.ranks`). The first part is public: the noise of a cap that is far too
 high costs as much as the cap is wide, so that a step of the grid upwards has to be worth it. Without it the points that
 nobody reaches are as likely as each other, one draw in fifty goes astray among them, and that is nearly all of the error.
 
@@ -25,7 +25,7 @@ from functools import lru_cache
 from math import isqrt
 from typing import TYPE_CHECKING
 
-from hubbub.kinds.statistic.quantile import Run, draw
+from hubbub.kinds.quantile.ranks import Run, draw
 from hubbub.noise.source import Source
 
 if TYPE_CHECKING:

@@ -31,10 +31,9 @@ from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING, Final
 
-from hubbub.kinds.statistic.intervals import drawn_from, reach_of_many
-from hubbub.kinds.statistic.result import HIDDEN, SHOWN, UNTOLD
-from hubbub.kinds.statistic.tails import reach
 from hubbub.kinds.sum.octaves import estimated
+from hubbub.kinds.sums.columns import HIDDEN, SHOWN, UNTOLD
+from hubbub.kinds.sums.intervals import drawn_from, reach_of_many, reach_of_sum
 from hubbub.numeric.clamped_interval import clamp, clamped_interval
 from hubbub.numeric.gaussian_sums import LEAST_SMOOTHED, reach_of_equals
 from hubbub.query_classes.marginals.residual import reach_of_weights
@@ -270,7 +269,7 @@ def _gaussian_reach(s2: tuple[Fraction, ...], bins: int, miss: Fraction) -> int:
 
 def _reach_in_bins(rates: tuple[Fraction, ...], bins: int, miss: Fraction) -> int:
     """How far the noises of these rates, in so many bins, go together on one side."""
-    return reach(rates, miss) if bins == 1 else reach_of_many(rates, bins, miss)
+    return reach_of_sum(rates, miss) if bins == 1 else reach_of_many(rates, bins, miss)
 
 
 # --- of a sample --------------------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from hubbub.errors import CheckFailed
-from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS, bins_of_file
 from hubbub.kinds.sum.estimates import Row
 from hubbub.kinds.sum.lost import OctaveCounts
 from hubbub.kinds.sum.mechanism import Sums, in_columns
@@ -20,6 +19,7 @@ from hubbub.kinds.sum.result import (
     layers_schema,
     schema,
 )
+from hubbub.kinds.sums.columns import NO_NUMBERS, bins_of_file
 from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.serialization.published_files import Files
 from hubbub.tables.key_columns import key_columns

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import pyarrow as pa
 
-from hubbub.kinds.statistic.tails import reach
+from hubbub.kinds.sums.intervals import reach_of_sum
 from hubbub.noise.sampler import two_sided_geometric
 from hubbub.noise.source import Source
 from hubbub.numeric.clamped_interval import clamped_interval
@@ -97,7 +97,7 @@ def above_cap(spec: Sum, drawn: Drawn) -> Lost:
     if len(people) != len(ends) - 1:
         raise ValueError("its octaves are not as many")
     miss = (1 - spec.coverage) / (2 * len(ends))  # each side of every octave, and of all together
-    off, of_all = reach((rate,), miss), reach((rate,) * len(people), miss)
+    off, of_all = reach_of_sum((rate,), miss), reach_of_sum((rate,) * len(people), miss)
     octaves = tuple(
         Octave(spec.amount(over), spec.amount(up_to), n, *clamped_interval(n, off, 0))
         for over, up_to, n in zip(ends, ends[1:], people, strict=False)

@@ -13,15 +13,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from hubbub.errors import CheckFailed, Refused
-from hubbub.kinds.statistic import drawn_columns
-from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS, Place, found_keys, may_hide
-from hubbub.kinds.statistic.mechanism import drawn_people, every_row, in_label_order, question, rows_of_crowds, sampled
-from hubbub.kinds.statistic.weighted import weight_cells
 from hubbub.kinds.sum import cap as caps
 from hubbub.kinds.sum.estimates import Row, cap_rate, estimated_answers
 from hubbub.kinds.sum.lost import OctaveCounts, above_cap
 from hubbub.kinds.sum.result import Totals, layer_columns
 from hubbub.kinds.sum.result import drawn_columns as integer_names
+from hubbub.kinds.sums import columns as drawn_columns
+from hubbub.kinds.sums.columns import NO_NUMBERS, Place, found_keys, may_hide
+from hubbub.kinds.sums.mechanism import (
+    draw_kept_people,
+    draw_sample,
+    every_row,
+    in_label_order,
+    question,
+    rows_of_crowds,
+)
+from hubbub.kinds.sums.weights import weight_cells
 from hubbub.noise.gaussian import discrete_gaussian
 from hubbub.noise.sampler import wide_noise
 from hubbub.noise.source import Source
@@ -136,7 +143,7 @@ class Sums:
         if spec.bounds is not None:
             sums = _with_own_noise(spec, bounded_layers(spec, exact), None, source)
             return in_columns(spec, [Row(row) for row in zip(*sums, strict=True)])
-        cells = _cells(spec, sampled(spec, exact, source))
+        cells = _cells(spec, draw_sample(spec, exact, source))
         people = cells.people()
         shown = np.ones(cells.bins, dtype=bool)
         if isinstance(spec.protection, Crowd):
@@ -190,7 +197,7 @@ class SumsOfDrawn:
 
     def draw(self, exact: KeptRows, source: Source) -> pa.RecordBatch:
         assert isinstance(self.spec.protection, Knowledge)
-        return SumsOfRows(self.spec).draw(drawn_people(self.spec.protection.rows, exact, source), source)
+        return SumsOfRows(self.spec).draw(draw_kept_people(self.spec.protection.rows, exact, source), source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +205,7 @@ class SumsOfCrowds:
     """The mechanism of a sum over crowds of people with several rows: the rows of people in crowds, each as one of a
     crowd.
 
-    Guarantee: that of :class:`hubbub.kinds.statistic.mechanism.SumsOfProfiles`, with what :class:`Sums` says of crowds.
+    Guarantee: that of :func:`hubbub.kinds.sums.mechanism.rows_of_crowds`, with what :class:`Sums` says of crowds.
     """
 
     spec: Sum

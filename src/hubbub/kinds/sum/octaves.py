@@ -33,7 +33,7 @@ from hubbub.channels.estimate import interval
 from hubbub.channels.mechanisms.warped import Warped
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import Curve
-from hubbub.kinds.statistic.intervals import reach_of_many
+from hubbub.kinds.sums.intervals import reach_of_many
 from hubbub.numeric.bisection import first_from
 from hubbub.numeric.clamped_interval import clamped_interval
 from hubbub.numeric.exact import Infinite, log, precision, rounded, to_text, upper

@@ -25,10 +25,13 @@ from hubbub.guarantees.implications import outlier_to_differential
 from hubbub.guarantees.people import People, Whose
 from hubbub.guarantees.verdict import Proved
 from hubbub.kinds.histogram.promises import with_found_bins
-from hubbub.kinds.statistic.promises import (
+from hubbub.kinds.quantile.ranks import largest_loss
+from hubbub.kinds.sum import cap as caps
+from hubbub.kinds.sum.layers import Layers
+from hubbub.kinds.sum.octaves import tau
+from hubbub.kinds.sums.promises import (
     CROWDS,
     HIDDEN,
-    SUMS,
     gaussian_holds,
     granted,
     of_gaussian,
@@ -36,10 +39,7 @@ from hubbub.kinds.statistic.promises import (
     profile_crowds,
     sample_holds,
 )
-from hubbub.kinds.statistic.quantile import largest_loss
-from hubbub.kinds.sum import cap as caps
-from hubbub.kinds.sum.layers import Layers
-from hubbub.kinds.sum.octaves import tau
+from hubbub.kinds.sums.sums import SUMS
 from hubbub.numeric.exact import ball, precision, to_text, upper
 from hubbub.numeric.format import short
 from hubbub.protocol.check import Check
@@ -59,7 +59,7 @@ def promises(spec: Sum) -> tuple[Derivation, ...]:
 
     Guarantee: each is a theorem applied to the public description, or the call is refused; nothing depends on the data.
     """
-    from hubbub.kinds.statistic.spec import check_found
+    from hubbub.kinds.sums.spec import check_found
 
     check_found(spec)
     match spec.protection:

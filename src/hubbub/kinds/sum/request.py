@@ -10,7 +10,9 @@ from typing import Any, Final, Unpack
 from hubbub.errors import WrongUse
 from hubbub.guarantees.curve import read as curve_of
 from hubbub.kinds.histogram.request import ROWS, UNIQUE
-from hubbub.kinds.statistic.request import (
+from hubbub.kinds.sum.octaves import Tailored
+from hubbub.kinds.sum.spec import Sum
+from hubbub.kinds.sums.request import (
     BY,
     DISTINCT,
     OF,
@@ -23,10 +25,8 @@ from hubbub.kinds.statistic.request import (
     protected,
     with_noise,
 )
-from hubbub.kinds.statistic.spec import read
-from hubbub.kinds.statistic.weights import CALIBRATED_OPTION, WEIGHT, declared_weight
-from hubbub.kinds.sum.octaves import Tailored
-from hubbub.kinds.sum.spec import Sum
+from hubbub.kinds.sums.spec import read
+from hubbub.kinds.sums.weights import CALIBRATED_OPTION, WEIGHT, declared_weight
 from hubbub.numeric.exact import Exact, positive, rational
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind

@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from hubbub.kinds.statistic import subtotals
-from hubbub.kinds.statistic.arrays import (
+from hubbub.kinds.sum import text as sum_text
+from hubbub.kinds.sum.estimates import Answer, Cut, estimated_total
+from hubbub.kinds.sum.lost import Lost
+from hubbub.kinds.sum.octaves import Band, bands_of
+from hubbub.kinds.sums import subtotals
+from hubbub.kinds.sums.chart import drawn, marks, titles
+from hubbub.kinds.sums.columns import (
+    HIDDEN,
+    UNTOLD,
     Interval,
+    Key,
     down,
+    file_schema,
+    integer_type,
     integers,
     interval_arrays,
     interval_facts,
@@ -20,12 +30,9 @@ from hubbub.kinds.statistic.arrays import (
     one_batch,
     up,
 )
-from hubbub.kinds.statistic.chart import drawn, marks, titles
-from hubbub.kinds.statistic.result import ENDS, HIDDEN, UNTOLD, BinAnswers, Key, file_schema, integer_type
-from hubbub.kinds.sum import text as sum_text
-from hubbub.kinds.sum.estimates import Answer, Cut, estimated_total
-from hubbub.kinds.sum.lost import Lost
-from hubbub.kinds.sum.octaves import Band, bands_of
+from hubbub.kinds.sums.result import BinAnswers
+from hubbub.kinds.sums.sums import ENDS
+from hubbub.kinds.sums.text import counted
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.drawing import Drawing, Mark
 from hubbub.protocol.result import DisplayTable, Sheet
@@ -187,7 +194,7 @@ class Totals(BinAnswers):
             "answers": [
                 {**key, **self._fact(answer)} for key, answer in zip(self.key_facts(), self.answers, strict=True)
             ],
-            "counts": sum_text.counted(spec),
+            "counts": counted(spec),
             "bounds": sum_text.bounds(spec),
             "route": sum_text.route(spec),
             "split": sum_text.split(spec),

@@ -29,11 +29,11 @@ from typing import Any, Final
 from hubbub.errors import WrongUse
 from hubbub.guarantees.accountant.gaussian import Sensitivity
 from hubbub.guarantees.derivation import Derivation
-from hubbub.kinds.statistic.spec import Statistic
-from hubbub.kinds.statistic.weights import check_weight
 from hubbub.kinds.sum.cap import grid
 from hubbub.kinds.sum.layers import Layers, octaves
 from hubbub.kinds.sum.octaves import Octaves, Tailored, octaves_of
+from hubbub.kinds.sums.spec import Statistic
+from hubbub.kinds.sums.weights import check_weight
 from hubbub.noise.sampler import WIDEST
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_text

@@ -7,25 +7,23 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from hubbub.kinds.histogram.text import range_note
-from hubbub.kinds.statistic import text as statistic_text
-from hubbub.kinds.statistic.promises import who
-from hubbub.kinds.statistic.text import (
+from hubbub.kinds.sums.promises import who
+from hubbub.kinds.sums.text import (
     LONGEST_CONDITION,
     about,
     by_columns,
     capital,
     hidden_below,
-    if_visible,
-    people_with_value,
+    many,
     protected,
     public_rules,
     range_sentence,
     remarks,
     sampling,
+    whom,
     why_gaussian,
 )
-from hubbub.kinds.statistic.text import many as many
-from hubbub.kinds.statistic.weights import weight_sentence
+from hubbub.kinds.sums.weights import weight_sentence
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import chance, readable, short
 from hubbub.protocol.spec import Description
@@ -89,7 +87,7 @@ def interval_headline(spec: Sum) -> str:
     """What an interval means, in everyday words."""
     what = "the capped sum, and not what lies above the cap," if _capped(spec) else "the sum of these values"
     phrase = f"An interval holds {what} with a chance of at least {to_text(100 * spec.coverage)} %"
-    return if_visible(spec, phrase)
+    return f"{phrase}, where a number is shown" if isinstance(spec.protection, Crowd) else phrase
 
 
 def heading(spec: Sum) -> str:
@@ -121,16 +119,6 @@ def cut(spec: Sum) -> str:
         ends += [] if spec.cap is None else [f"{to_text(spec.cap)} in all"]
         return f"values {spec.of.cut} and, of what a person has together, to {' and '.join(ends)}"
     return f"values {spec.measured.cut}"
-
-
-def whom(spec: Sum) -> str:
-    """Whom a number and its interval are about."""
-    return people_with_value(spec, spec.of.column)
-
-
-def counted(spec: Sum) -> dict[str, str]:
-    """What was counted and whom the estimates are about, for JSON."""
-    return statistic_text.counted(spec) | {"whom": whom(spec)}
 
 
 def bounds(spec: Sum) -> dict[str, object]:
@@ -264,7 +252,7 @@ def interval_sentence(spec: Sum) -> str:
         phrase += (
             "; the interval of the capped sum holds, at the same time, the sum of values cut to where the estimate ends"
         )
-    return if_visible(spec, phrase)
+    return f"{phrase}, where a number is shown" if isinstance(spec.protection, Crowd) else phrase
 
 
 def notes(spec: Sum) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from hubbub.kinds.statistic.quantile import Run, draw
+from hubbub.kinds.quantile.ranks import Run, draw
 from hubbub.kinds.sum.cap import grid_runs, may_exceed
 from hubbub.noise.source import Source
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hubbub.errors import CheckFailed
-from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS, bins_of_file, in_columns
 from hubbub.kinds.summary.result import columns, integer_columns, schema
+from hubbub.kinds.sums.columns import NO_NUMBERS, bins_of_file, in_columns
 from hubbub.protocol.measurement import Measurement, loaded
 from hubbub.serialization.published_files import Files
 from hubbub.tables.key_columns import key_columns

@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hubbub.kinds.statistic.drawn_columns import Place, drawn_schema, found_keys, in_columns, rows_of
-from hubbub.kinds.statistic.mechanism import last, question
 from hubbub.kinds.summary import cap as caps
 from hubbub.kinds.summary.numbers import Average, Number, RowCount, Total, as_read
 from hubbub.kinds.summary.result import Summaries, answers_of, integer_columns
+from hubbub.kinds.sums.columns import Place, drawn_schema, found_keys, in_columns, rows_of
+from hubbub.kinds.sums.mechanism import missing_last, question
 from hubbub.noise.gaussian import discrete_gaussian
 from hubbub.noise.sampler import wide_noise
 from hubbub.noise.source import Source
@@ -144,7 +144,7 @@ def _found(spec: Summary, axes: Sequence[Declared], pairs: Pairs, source: Source
     visible = published.visible
     bins = [_found_bin(spec, axes, code) for code in occupied[visible].tolist()]
     drawn = dict(zip(bins, published.values[visible].tolist(), strict=True))
-    order = {each: i for i, each in enumerate(sorted(bins, key=lambda each: (each[0], *map(last, each[1]))))}
+    order = {each: i for i, each in enumerate(sorted(bins, key=lambda each: (each[0], *map(missing_last, each[1]))))}
     number = np.full(occupied.size, -1, dtype=np.int64)
     number[visible] = [order[each] for each in bins]
     return Found(list(order), [drawn[each] for each in order], pairs.numbered(number[index.reshape(-1)]))

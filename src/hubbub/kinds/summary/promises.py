@@ -19,10 +19,11 @@ from hubbub.guarantees.derivation import Assumption, Derivation, state_promise, 
 from hubbub.guarantees.verdict import Proved
 from hubbub.kinds.histogram.discovery import discovery_cost
 from hubbub.kinds.histogram.promises import with_found_bins
-from hubbub.kinds.statistic.promises import SUMS, gaussian_holds, granted, of_gaussian
-from hubbub.kinds.statistic.quantile import largest_loss
+from hubbub.kinds.quantile.ranks import largest_loss
 from hubbub.kinds.summary import cap as caps
 from hubbub.kinds.summary.numbers import Average, Number, RowCount, Total, spelled
+from hubbub.kinds.sums.promises import gaussian_holds, granted, of_gaussian
+from hubbub.kinds.sums.sums import SUMS
 from hubbub.numeric.exact import ball, exp, precision, to_text, upper
 from hubbub.numeric.format import short
 from hubbub.protocol.check import Check

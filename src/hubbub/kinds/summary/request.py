@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.kinds.histogram.request import ROWS, UNIQUE
-from hubbub.kinds.statistic.request import BY, DISTINCT, ONE_ROW, PROTECTED, WHERE, common_fields, with_noise
-from hubbub.kinds.statistic.spec import read
 from hubbub.kinds.summary.numbers import read_number
 from hubbub.kinds.summary.spec import Summary
+from hubbub.kinds.sums.request import BY, DISTINCT, ONE_ROW, PROTECTED, WHERE, common_fields, with_noise
+from hubbub.kinds.sums.spec import read
 from hubbub.numeric.exact import Exact, positive
 from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind

@@ -11,11 +11,6 @@ import pyarrow as pa
 
 from hubbub.channels.estimate import interval
 from hubbub.errors import CheckFailed
-from hubbub.kinds.statistic.arrays import Interval, down, integers, interval_arrays, one_batch, up
-from hubbub.kinds.statistic.chart import drawn, marks, titles
-from hubbub.kinds.statistic.drawn_columns import NO_NUMBERS
-from hubbub.kinds.statistic.intervals import of_sums, reach
-from hubbub.kinds.statistic.result import ENDS, SHOWN, UNTOLD, BinAnswers, integer_type, status_array
 from hubbub.kinds.summary import text
 from hubbub.kinds.summary.numbers import (
     Average,
@@ -27,6 +22,23 @@ from hubbub.kinds.summary.numbers import (
     interval_columns,
     status_column,
 )
+from hubbub.kinds.sums.chart import drawn, marks, titles
+from hubbub.kinds.sums.columns import (
+    NO_NUMBERS,
+    SHOWN,
+    UNTOLD,
+    Interval,
+    down,
+    integer_type,
+    integers,
+    interval_arrays,
+    one_batch,
+    status_array,
+    up,
+)
+from hubbub.kinds.sums.intervals import of_sums, reach
+from hubbub.kinds.sums.result import BinAnswers
+from hubbub.kinds.sums.sums import ENDS
 from hubbub.numeric.clamped_interval import clamp, clamped_interval
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import readable

@@ -26,7 +26,6 @@ from hubbub.guarantees.accountant.gaussian import Sensitivity
 from hubbub.guarantees.curve import flat
 from hubbub.guarantees.derivation import Derivation
 from hubbub.kinds.histogram.discovery import smallest_threshold
-from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.sum.cap import grid
 from hubbub.kinds.summary.numbers import (
     Average,
@@ -39,6 +38,7 @@ from hubbub.kinds.summary.numbers import (
     interval_columns,
     status_column,
 )
+from hubbub.kinds.sums.spec import Statistic
 from hubbub.noise.sampler import WIDEST
 from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_text

@@ -6,9 +6,6 @@ from typing import TYPE_CHECKING
 
 from hubbub.channels.visibility import describe_hidden_groups
 from hubbub.kinds.histogram.text import range_note
-from hubbub.kinds.statistic import text as statistic_text
-from hubbub.kinds.statistic.promises import who
-from hubbub.kinds.statistic.text import LONGEST_CONDITION, by_columns, capital, public_rules, remarks, sampling
 from hubbub.kinds.summary.numbers import (
     Average,
     Number,
@@ -20,6 +17,9 @@ from hubbub.kinds.summary.numbers import (
     spelled,
     status_column,
 )
+from hubbub.kinds.sums import text as statistic_text
+from hubbub.kinds.sums.promises import who
+from hubbub.kinds.sums.text import LONGEST_CONDITION, by_columns, capital, public_rules, remarks, sampling
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import join_words, readable, short
 from hubbub.protocol.spec import Description

@@ -14,14 +14,21 @@ from typing import Final, Unpack
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import texts
 from hubbub.kinds.histogram.request import ROWS, UNIQUE
-from hubbub.kinds.statistic.intervals import reach
-from hubbub.kinds.statistic.request import BY, DISTINCT, OF, ONE_ROW, PROTECTED, WHERE
-from hubbub.kinds.statistic.spec import read
-from hubbub.kinds.statistic.text import whom
-from hubbub.kinds.sums.request import Common, common_words, from_options
-from hubbub.kinds.sums.spec import Declared
-from hubbub.kinds.sums.sums import Estimate, Number, Phrases, Sums
-from hubbub.kinds.sums.text import percent
+from hubbub.kinds.sums.intervals import reach
+from hubbub.kinds.sums.request import (
+    BY,
+    DISTINCT,
+    OF,
+    ONE_ROW,
+    PROTECTED,
+    WHERE,
+    Common,
+    common_words,
+    from_options,
+)
+from hubbub.kinds.sums.spec import Declared, check_kept_rows, read
+from hubbub.kinds.sums.sums import Estimate, Number, Phrases, Sums, each_bin
+from hubbub.kinds.sums.text import percent, whom
 from hubbub.numeric.clamped_interval import clamped_interval
 from hubbub.numeric.exact import to_text
 from hubbub.numeric.format import short
@@ -29,6 +36,7 @@ from hubbub.protocol.option import Option
 from hubbub.protocol.spec import Kind
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bounded_column import Measure, measured
+from hubbub.tables.condition import Condition
 from hubbub.tables.protection import Noise
 
 
@@ -52,7 +60,16 @@ class Ratio(Declared):
                     f"a ratio is of sums that count in whole steps from 0, and {measure.column} begins at "
                     f"{to_text(measure.low)}; declare a range from 0, or from a multiple of its step"
                 )
+        check_kept_rows(self)
         Declared.__post_init__(self)
+
+    @property
+    def measured(self) -> Measure | Condition | None:
+        return self.of
+
+    @property
+    def measures(self) -> tuple[Measure, ...]:
+        return self.of, self.per
 
     def declare(self) -> Sums:
         of, per, loss = self.of, self.per, self.noise_loss
@@ -66,13 +83,13 @@ class Ratio(Declared):
             peaks=((of.steps, per.steps),),
             rates=rates,
             numbers=(Number(f"{of.column} per {per.column}"),),
-            estimate=lambda row: (estimate_ratio(self, *row),),
+            estimate=each_bin(partial(estimate_ratio, self)),
             phrases=partial(phrases, self),
             stated=texts(of=tops[0], of_rate=rates[0], per=tops[1], per_rate=rates[1]),
         )
 
 
-def estimate_ratio(spec: Ratio, dividend: int, divisor: int) -> Estimate:
+def estimate_ratio(spec: Ratio, dividend: int, divisor: int) -> tuple[Estimate, ...]:
     """The ratio that follows from two noisy sums.
 
     Guarantee: each sum is within the reach of its noise but for half of 1 - coverage, so that both are with the coverage
@@ -85,9 +102,9 @@ def estimate_ratio(spec: Ratio, dividend: int, divisor: int) -> Estimate:
     least, most = clamped_interval(divisor, away, 0)
     down = step * Fraction(low, most) if most else Fraction(0)
     if divisor <= 0 or least <= 0:
-        return Estimate(None, None, down, step * Fraction(high, least) if least > 0 else None)
+        return (Estimate(None, None, down, step * Fraction(high, least) if least > 0 else None),)
     about = max(step * Fraction(dividend, divisor), down)
-    return Estimate(about, about, down, step * Fraction(high, least))
+    return (Estimate(about, about, down, step * Fraction(high, least)),)
 
 
 def phrases(spec: Ratio) -> Phrases:
@@ -98,7 +115,8 @@ def phrases(spec: Ratio) -> Phrases:
     rows = f", is for all {spec.unit.rows} of a person, at most {spec.moved:,}" if spec.moved > 1 else ""
     return Phrases(
         heading=heading,
-        explained=f": {holds}",
+        each=f"{holds}, of {whom(spec)}",
+        headline=f": {holds}, each with noise",
         entry=f"ratio of {of.column} to {per.column}",
         values=values,
         unit=heading,
@@ -111,7 +129,7 @@ def phrases(spec: Ratio) -> Phrases:
         interval_headline=f"An interval holds the ratio of these sums with a chance of at least {percent(spec)}, if the "
         "second is above 0",
         caution="Values beyond their range count as its nearer end, and rounding is not allowed for in the interval: "
-        "choose steps that values have.",
+        "choose steps that values have",
     )
 
 

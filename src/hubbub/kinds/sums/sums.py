@@ -19,7 +19,7 @@ every statistic here. So a statistic says nothing but
             peaks         ((900, 30),)                  the x among which the maximum is found
             rates         loss/1800, loss/60            such that the maximum is the loss
             numbers       what is told of a bin, and how it is called
-            estimate      integers of a bin -> an estimate and an interval for each number
+            estimate      integers of the bins -> an estimate and an interval for each number
             phrases       its nouns, from which every sentence is made
 
 and all else is done once, for all of them:
@@ -37,11 +37,13 @@ The steps to a new statistic are in CONTRIBUTING. What is no sum (a quantile) st
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from hubbub.guarantees.derivation import DMNS, Theorem
+from hubbub.protocol.drawing import Mark
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.key_columns import STATUS
 
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
     from hubbub.tables.bounded_column import Measure
 
 ENDS: Final = ("estimate", "low", "high")
+SUMS: Final = Theorem("sums.noise", "noise on sums, for as much as one row moves all of them together", DMNS)
+SHIFT: Final = Theorem("statistic.geometric", "two-sided geometric noise, one row replaced", DMNS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,9 @@ class Number:
 
     heading: str
     name: str = ""
+    whole: bool = False  # of people or rows: never a fraction of one
+    percent: bool = False
+    mark: Mark = Mark.POINT
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -90,17 +97,19 @@ class Phrases:
     """The nouns of a statistic. Titles, sentences and notes are made of them in :mod:`hubbub.kinds.sums.text`."""
 
     heading: str  # what each number is: standard deviation of salary
-    values: str  # what is done to values before they count: values cut to 0..9000 and rounded to 1
+    each: str  # the same of whom, where it counts nobody: the standard deviation of salary of the people in the table
     unit: str  # what a number is measured in: salary, squared
     method: str  # what was done to the numbers: with whole-number noise
     route: str  # the same as a sentence without its stop
     split: str  # how epsilon is split between the columns
     interval: str  # An interval holds ...
     interval_headline: str  # the same in everyday words
-    caution: str  # how it is easily misread
+    values: str = ""  # what is done to values before they count: values cut to 0..9000 and rounded to 1
+    caution: str = ""  # how it is easily misread
     title: str = ""  # the heading, with a further number perhaps: Standard deviation and mean of salary
-    explained: str = ""  # the heading in everyday words, where it needs that
-    entry: str = ""  # how the ledger calls it
+    headline: str = ", with noise"  # the method in everyday words
+    entry: str = ""  # how the ledger calls it, if not by the name of the kind and of the column
+    columns: tuple[tuple[str, str], ...] = ()  # (column of the file, what its numbers are)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -118,10 +127,14 @@ class Sums:
     peaks: tuple[tuple[int, ...], ...]
     rates: tuple[Fraction, ...]
     numbers: tuple[Number, ...]
-    estimate: Callable[[Integers], tuple[Estimate, ...]]
+    estimate: Callable[[Sequence[Row]], list[tuple[Estimate, ...]]]
     phrases: Callable[[], Phrases]
-    hidden: tuple[Estimate, ...] = ()  # what is known of the numbers of a bin that is hidden
+    theorem: Theorem = SUMS
     stated: tuple[tuple[str, str], ...] = ()  # the numbers of the certificate
+    linear: bool = False  # whether v of a whole bin is v of its number of people and its sum of x
+    at_once: bool = False  # whether the noise of all columns is drawn in one go
+    publish: Callable[..., tuple[int, ...]] | None = None  # from noisy columns to what is published, if not the same
+    total: Callable[[Sequence[Row]], Estimate] | None = None  # what several bins say together
 
     @property
     def largest(self) -> int:
@@ -144,13 +157,30 @@ class Sums:
         return sum((rate * abs(int(by)) for rate, by in zip(self.rates, moved, strict=True)), Fraction(0))
 
 
-Integers: TypeAlias = tuple[int, ...]
-"""The noisy integers of a bin, in the order of the columns; before them, in a crowd, how many people it has."""
+Row: TypeAlias = tuple[int | None, ...]
+"""The published integers of a bin, in the order of the columns; before them, in a crowd, how many people it has. None
+where they are hidden."""
+
+
+def each_bin(
+    estimate: Callable[..., tuple[Estimate, ...]], hidden: tuple[Estimate, ...] = ()
+) -> Callable[[Sequence[Row]], list[tuple[Estimate, ...]]]:
+    """An estimate of each bin by itself; of those that are hidden what is known without their integers."""
+    return lambda rows: [hidden if hidden and row[-1] is None else estimate(*map(known, row)) for row in rows]
+
+
+def known(value: int | None) -> int:
+    """A number that has to be there."""
+    if value is None:
+        raise ValueError("a number is missing")
+    return value
 
 
 def every_step(sums: Sums, at_most: int = 64) -> Iterator[tuple[int, ...]]:
     """Every x of short ranges; of long ones the first steps, the middle and the last two. With the peaks."""
     yield from sums.peaks
+    if not sums.measures:
+        return
     ranges = [range(each.steps + 1) for each in sums.measures]
     some = [sorted({*of[: at_most + 1], len(of) // 2, *of[-2:]}) for of in ranges]
     yield from product(*some)

@@ -37,20 +37,17 @@ from typing import Final, Unpack
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import texts
 from hubbub.kinds.histogram.request import UNIQUE
-from hubbub.kinds.statistic import text as statistic_text
-from hubbub.kinds.statistic.intervals import drawn, reach
-from hubbub.kinds.statistic.request import BY, OF, ONE_ROW, WHERE, WITHOUT_DELTA
-from hubbub.kinds.statistic.spec import read
-from hubbub.kinds.sums.request import Common, common_words, from_options
-from hubbub.kinds.sums.spec import Declared
-from hubbub.kinds.sums.sums import Estimate, Integers, Number, Phrases, Sums
-from hubbub.kinds.sums.text import percent
+from hubbub.kinds.sums import text
+from hubbub.kinds.sums.intervals import drawn, reach
+from hubbub.kinds.sums.request import BY, OF, ONE_ROW, WHERE, WITHOUT_DELTA, Common, common_words, from_options
+from hubbub.kinds.sums.spec import Declared, check_kept_rows, needs_epsilon, read
+from hubbub.kinds.sums.sums import Estimate, Number, Phrases, Sums, each_bin
 from hubbub.numeric.clamped_interval import clamped_interval
-from hubbub.numeric.exact import ball, precision, rounded, to_text
-from hubbub.numeric.format import short
+from hubbub.numeric.exact import ball, precision, rounded
 from hubbub.protocol.spec import Kind
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bounded_column import Measure, measured
+from hubbub.tables.condition import Condition
 from hubbub.tables.protection import Crowd, Knowledge
 
 CROWD_SHARE: Final = Fraction(16, 25)
@@ -71,10 +68,19 @@ class Spread(Declared):
 
     of: Measure
 
+    def __post_init__(self) -> None:
+        needs_epsilon(self.protection)
+        check_kept_rows(self)
+        Declared.__post_init__(self)
+
     @property
     def squared(self) -> bool:
         """Whether the variance is asked for, and not its root."""
         return False
+
+    @property
+    def measured(self) -> Measure | Condition | None:
+        return self.of
 
     def declare(self) -> Sums:
         loss, width = self.noise_loss, self.of.steps
@@ -89,8 +95,9 @@ class Spread(Declared):
                 peaks=tuple((x,) for x in sorted(bends) if x <= width),
                 rates=rates,
                 numbers=numbers(self),
-                estimate=partial(estimate_in_crowd, self),
-                hidden=(nothing, Estimate(None, None, self.of.low, self.of.high)),
+                estimate=each_bin(
+                    partial(estimate_in_crowd, self), (nothing, Estimate(None, None, self.of.low, self.of.high))
+                ),
                 phrases=partial(phrases, self),
                 stated=texts(steps=width, sums=rates[0], squares=rates[1]),
             )
@@ -101,7 +108,7 @@ class Spread(Declared):
             peaks=((0,), (width,)),
             rates=(loss / width**2,) * 3,
             numbers=numbers(self),
-            estimate=partial(estimate_of_sums, self),
+            estimate=each_bin(partial(estimate_of_sums, self)),
             phrases=partial(phrases, self),
             stated=texts(steps=width, rate=loss / width**2),
         )
@@ -124,13 +131,12 @@ class Deviation(Spread):
 # --- estimates ----------------------------------------------------------------------------------------------------
 
 
-def estimate_of_sums(spec: Spread, row: Integers) -> tuple[Estimate, ...]:
+def estimate_of_sums(spec: Spread, b0: int, b1: int, b2: int) -> tuple[Estimate, ...]:
     """Spread and mean from B0, B1 and B2, each with noise.
 
     Guarantee: whatever is true, the intervals of spread and mean both hold it with the coverage of the release, for
     values cut to the declared range, rounded to the step or not.
     """
-    b0, b1, b2 = row
     miss = (1 - spec.coverage) / (2 if spec.sampled else 1)
     off = reach(spec.sums.rates[0], miss / 3)
     box: Box = _side(b0, off), _side(b1, off), _side(b2, off)
@@ -158,12 +164,12 @@ def _widened(box: Box, by: Fraction) -> Box:
     return one, two, three
 
 
-def estimate_in_crowd(spec: Spread, row: Integers) -> tuple[Estimate, ...]:
+def estimate_in_crowd(spec: Spread, people: int, total: int, squares: int) -> tuple[Estimate, ...]:
     """Spread and mean from how many they are, exactly, and the sum of x and that of (2 x - W)^2 with noise.
 
     Guarantee: as :func:`estimate_of_sums`.
     """
-    (people, total, squares), width = row, spec.of.steps
+    width = spec.of.steps
     miss = (1 - spec.coverage) / (2 if spec.sampled else 1)
     offs = [reach(rate, miss / 2) for rate in spec.sums.rates]
     away = drawn(people, miss / 2) if spec.sampled else ZERO
@@ -280,32 +286,27 @@ def numbers(spec: Spread) -> tuple[Number, Number]:
 
 def phrases(spec: Spread) -> Phrases:
     """Its nouns."""
-    of, loss, crowds = spec.of, short(spec.noise_loss, 6), isinstance(spec.protection, Crowd)
-    told = ", where a number is shown" if crowds else ", if there is anybody" if spec.axes else ""
-    route, split = statistic_text.route(spec), "on the sum and the squares together; how many they are is exact"
+    of, values = spec.of, f"values {spec.of.cut}"
+    route, split = text.route(spec), "on the sum and the squares together; how many they are is exact"
     if isinstance(spec.protection, Knowledge):
         rows, people = spec.protection.rows, spec.protection.people
         route = f"{rows:,} of {people:,} people were drawn in secret and what they tell got noise"
-    if not crowds:
-        many = statistic_text.many(spec)
-        split = f"once on three sums, which tell the spread, the mean and how many {many} there are"
+    if not isinstance(spec.protection, Crowd):
+        split = f"once on three sums, which tell the spread, the mean and how many {text.many(spec)} there are"
+    both = f"the {heading(spec)} and, in its own, the mean, of {values}, of {text.whom(spec)}, both at once"
     return Phrases(
         heading=heading(spec),
         title=f"{'variance' if spec.squared else 'standard deviation'} and mean of {of.column}",
-        entry=f"{spec.kind.name} of {of.column}",
-        values=f"values {of.cut}",
+        each=f"the {heading(spec)}, or the mean beside it, of {text.whom(spec)}",
+        values=values,
         unit=f"{of.column}, squared" if spec.squared else of.column,
-        method=statistic_text.method(spec),
+        method=text.method(spec),
         route=route,
-        split=f"epsilon = {loss} is spent {split}",
-        interval=f"An interval holds the {heading(spec)}, of values {of.cut}, of {statistic_text.whom(spec)}, and that of "
-        f"the mean holds the mean, both at once with a chance of at least {percent(spec)}, and as well those of values "
-        f"that are cut and not rounded{told}",
-        interval_headline="Intervals hold the spread and mean of these values, both at once, with a chance of at least "
-        f"{percent(spec)}{told}",
-        caution=f"Values beyond {to_text(of.low)}..{to_text(of.high)} count as the nearer end: where there are such, this "
-        "is not the spread of the values as they are. It is that of these people (divided by how many they are, and not "
-        "by one fewer).",
+        split=text.split(spec, f"epsilon = {{loss}} is spent {split}"),
+        interval=text.interval_sentence(spec, both),
+        interval_headline=text.interval_headline(spec, "the spread or the mean of these values, both at once,"),
+        caution=f"{text.beyond_range(of, 'spread')}. It is that of these people (divided by how many they are, and not by "
+        "one fewer)",
     )
 
 

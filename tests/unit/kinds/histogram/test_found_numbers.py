@@ -12,8 +12,8 @@ import pytest
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.guarantees.definitions import CrowdBlending, ZeroKnowledge
 from hubbub.kinds.histogram.promises import ABSENT, EVERY_BIN
-from hubbub.kinds.statistic.request import statistic
-from hubbub.kinds.statistic.spec import Mean, read
+from hubbub.kinds.sums.mean import Mean
+from hubbub.kinds.sums.spec import read
 from hubbub.ledger.ledger import Ledger
 from hubbub.protocol.release import Release
 from hubbub.release import save
@@ -22,6 +22,7 @@ from hubbub.serialization.published_files import CERTIFICATE
 from hubbub.verification import verify
 from tests.fresh import open as open_table
 from tests.fresh import opened
+from tests.unit.shared.statistics import statistic
 
 TOWNS = ["York"] * 30 + ["Bath"] * 20 + ["Wells"] * 4 + [None] * 10 + ["other"] * 6
 PEOPLE = pa.table(

@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from hubbub.errors import CheckFailed, Refused, WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy, RandomSample, ZeroKnowledge
+from hubbub.kinds.quantile.quantile import QUANTILE
 from hubbub.kinds.questions.request import from_options, questions
 from hubbub.kinds.questions.result import Replies
 from hubbub.kinds.questions.spec import Questions, read
-from hubbub.kinds.statistic.request import MEAN, QUANTILE
 from hubbub.kinds.sum.request import KIND as SUM
+from hubbub.kinds.sums.mean import MEAN
 from hubbub.kinds.sums.variance import STD
 from hubbub.sampling import sampled_share
 from hubbub.verification import verify

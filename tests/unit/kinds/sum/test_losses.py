@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from hubbub.errors import WrongUse
-from hubbub.kinds.statistic.quantile import largest_loss, law
+from hubbub.kinds.quantile.ranks import largest_loss, law
 from hubbub.kinds.sum import cap as caps
 from hubbub.kinds.sum import mechanism
 from hubbub.kinds.sum.estimates import Row, cap_rate

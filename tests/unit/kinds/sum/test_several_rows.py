@@ -14,8 +14,7 @@ import pytest
 
 from hubbub.engines.opening import open_source
 from hubbub.errors import Refused, WrongUse
-from hubbub.kinds.statistic.mechanism import question
-from hubbub.kinds.statistic.quantile import law
+from hubbub.kinds.quantile.ranks import law
 from hubbub.kinds.sum import cap as caps
 from hubbub.kinds.sum import mechanism
 from hubbub.kinds.sum.estimates import Row as Drawn
@@ -24,6 +23,7 @@ from hubbub.kinds.sum.lost import Lost, OctaveCounts, above_cap, edges
 from hubbub.kinds.sum.request import KIND as SUM
 from hubbub.kinds.sum.request import from_options
 from hubbub.kinds.sum.spec import Sum
+from hubbub.kinds.sums.mechanism import question
 from hubbub.noise.source import ScriptedSource
 from hubbub.numeric.exact import lower, upper
 from hubbub.protocol.measurement import loaded

@@ -18,13 +18,13 @@ from hubbub import registry
 from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed, WrongUse
 from hubbub.guarantees.definitions import DifferentialPrivacy
-from hubbub.kinds.statistic.drawn_columns import in_columns
-from hubbub.kinds.statistic.quantile import law
+from hubbub.kinds.quantile.ranks import law
 from hubbub.kinds.summary import cap as caps
 from hubbub.kinds.summary.mechanism import exact_columns, pairs_of
 from hubbub.kinds.summary.numbers import as_read, read_number
 from hubbub.kinds.summary.result import Summaries, answers_of, integer_columns
 from hubbub.kinds.summary.spec import Summary
+from hubbub.kinds.sums.columns import in_columns
 from hubbub.noise.source import SystemSource
 from hubbub.protocol.drawing import Bars
 from hubbub.protocol.measurement import Measurement, Rehearsal, loaded

@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from hubbub.errors import WrongUse
-from hubbub.kinds.statistic.drawn_columns import Row, rows_of
 from hubbub.kinds.sums import mechanism
-from hubbub.kinds.sums.mechanism import answer_of
-from hubbub.kinds.sums.result import Answers, drawn_columns
+from hubbub.kinds.sums.columns import Row, rows_of
+from hubbub.kinds.sums.result import Answers, answers_of
 from hubbub.kinds.sums.variance import Box, Deviation, Side, Spread, Variance, means, spread, variances
 from hubbub.noise.source import ScriptedSource
 from hubbub.protocol.measurement import loaded
@@ -24,8 +23,8 @@ def exactly(spec: Spread, values: tuple[int, ...], monkeypatch: pytest.MonkeyPat
     """What the mechanism adds noise to, of one bin."""
     monkeypatch.setattr(mechanism, "wide_noise", lambda rate, size, source: np.zeros(size, dtype=np.int64))
     steps, people = np.unique(np.array(values, dtype=np.int64), return_counts=True)
-    batch = mechanism.NoisySums(spec).draw(ExactCounts(steps, people), ScriptedSource.from_label("none"))
-    (row,) = rows_of(spec, drawn_columns(spec), loaded(mechanism.NoisySums(spec).schema, batch))
+    batch = mechanism.NoisyBins(spec).draw(ExactCounts(steps, people), ScriptedSource.from_label("none"))
+    (row,) = rows_of(spec, spec.columns, loaded(mechanism.NoisyBins(spec).schema, batch))
     return row
 
 
@@ -60,7 +59,7 @@ def test_spread_and_mean_have_a_status_each() -> None:
     """Sums from which no variance follows while the mean is known: one number of the row is shown, the other is not."""
     spec = spread(Variance, of="x:0..5:1", epsilon="1", by=["mean_status=a,b"])
     for low in range(-40, 400, 10):
-        answers = [answer_of(spec, (low, 0, 0)), answer_of(spec, (0, 0, 0))]
+        answers = answers_of(spec, [(low, 0, 0), (0, 0, 0)])
         spreads, means_ = ([each.statuses[i] for each in answers] for i in (0, 1))
         if spreads[0] != means_[0]:
             break
@@ -73,14 +72,14 @@ def test_spread_and_mean_have_a_status_each() -> None:
     assert (first["status"], first["mean"]["status"], second["mean"]["status"]) == (spreads[0], *means_)
     (_, cells, pale), (_, _, dark) = result.display(2).rows
     assert (cells[0], cells[2] == "not usable", pale, dark) == ("not usable", False, False, True)
-    assert result.sentences()[0] == "1 of 4 numbers are shown."
+    assert result.sentences()[0] == "1 of 4 numbers are shown; 3 not usable, since noise alone may have drawn them."
 
 
 @pytest.mark.parametrize("values", [(0, 0, 5), (5, 5), (0, 1, 2, 3, 4, 5), (2, 2, 3)])
 def test_without_noise_the_numbers_are_the_true_ones(values: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     for words in ({"epsilon": "1000"}, {"crowd": "2", "epsilon": "1000"}):
         spec = spread(Variance, of="x:10..20:2", **words)  # type: ignore[arg-type]
-        found, middle = answer_of(spec, exactly(spec, values, monkeypatch)).estimates
+        found, middle = spec.estimate([exactly(spec, values, monkeypatch)])[0]
         true = [10 + 2 * x for x in values]
         mean = Fraction(sum(true), len(true))
         assert middle.value == mean

@@ -27,9 +27,8 @@ from hubbub.errors import Refused, WrongUse
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, ZeroKnowledge
 from hubbub.guarantees.people import Whose
 from hubbub.kinds.histogram.promises import CHOSEN, KEPT_ROWS
-from hubbub.kinds.statistic.promises import ANY_ROW
-from hubbub.kinds.statistic.request import statistic
-from hubbub.kinds.statistic.result import Answers
+from hubbub.kinds.sums.promises import ANY_ROW
+from hubbub.kinds.sums.result import Answers
 from hubbub.ledger.ledger import Ledger
 from hubbub.noise.source import ScriptedSource
 from hubbub.protocol.release import Release
@@ -37,6 +36,7 @@ from hubbub.sampling.sanitize import Blank, outside
 from hubbub.tables.privacy_unit import Unit, of_numbers
 from tests.fresh import open as open_table
 from tests.fresh import opened
+from tests.unit.shared.statistics import statistic
 
 ONE_ROW = Unit(person="id", one_row_per_person=True)
 W, NOWHERE = 2, None

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Assumption
-from hubbub.kinds.statistic.drawn_columns import Row
-from hubbub.kinds.statistic.estimates import estimated_answers, usable
-from hubbub.kinds.statistic.result import SHOWN, UNTOLD, Answer, key_of
+from hubbub.kinds.sums.columns import Row, key_of
+from hubbub.kinds.sums.result import answers_of, usable
+from hubbub.kinds.sums.sums import Estimate
 from hubbub.numeric.clamped_interval import clamp
 from hubbub.numeric.exact import rational
 from hubbub.protocol.option import Option
@@ -26,7 +26,7 @@ from hubbub.runtime.regular_file import open_regular
 from hubbub.tables.bins import Axis, Discovered, declared_size
 
 if TYPE_CHECKING:
-    from hubbub.kinds.statistic.spec import Statistic
+    from hubbub.kinds.sums.spec import Statistic
 
 TOTAL: Final = "total"
 _MOST_BYTES: Final = 1 << 26
@@ -98,7 +98,7 @@ def _named(key: tuple[str | None, ...]) -> str:
     return ", ".join("(missing)" if part is None else repr(part[:40]) for part in key)
 
 
-def calibrated(spec: Statistic, rows: Sequence[Row]) -> Answer | None:
+def calibrated(spec: Statistic, rows: Sequence[Row]) -> Estimate | None:
     """The mean over all bins by their public totals, from what was published of each.
 
     Guarantee: nothing but the published integers and public numbers goes in, so that every promise of the release
@@ -109,7 +109,7 @@ def calibrated(spec: Statistic, rows: Sequence[Row]) -> Answer | None:
         return None
     used = [i for i, total in enumerate(spec.totals) if total]
     finer = replace(spec, coverage=1 - (1 - spec.coverage) / len(used))
-    answers = estimated_answers(finer, rows)
+    answers = answers_of(finer, rows)
     everybody = sum(spec.totals, Fraction(0))
     shares = [(spec.totals[i] / everybody, answers[i]) for i in used]
     low, high = (
@@ -117,6 +117,6 @@ def calibrated(spec: Statistic, rows: Sequence[Row]) -> Answer | None:
         for name in ("low", "high")
     )
     if any(answer.value is None for _, answer in shares):
-        return Answer((), None, None, low, high, UNTOLD)
+        return Estimate(None, None, low, high)
     about = sum((share * answer.value for share, answer in shares if answer.value is not None), Fraction(0))
-    return usable(spec, Answer((), about, clamp(about, low, high), low, high, SHOWN))
+    return usable(spec, Estimate(about, clamp(about, low, high), low, high))

@@ -1,13 +1,15 @@
-"""The Arrow columns of a measurement by bins: one form for counts, means, sums, ratios and variances.
+"""Columns of a statistic by bins: what a mechanism drew, as Arrow columns, and what a file has.
 
 A row has the integers of one bin. Where crowds are hidden, the last integer of a hidden bin is None, and a column says
-so. Bins that are found in the data come with the code of their declared part and their labels.
+so. Bins that are found in the data come with the code of their declared part and their labels. In files ends are rounded
+outwards.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, TypeAlias
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -16,18 +18,26 @@ from hubbub.channels.protocol import LARGEST_COUNT
 from hubbub.errors import CheckFailed
 from hubbub.kinds.histogram.load import bins_in
 from hubbub.kinds.histogram.mechanism import CODE, found_name
-from hubbub.kinds.statistic.result import HIDDEN, SHOWN, Key, integer_type, key_of
+from hubbub.kinds.sums.sums import Row as Row
+from hubbub.numeric.exact import to_float, to_text
+from hubbub.numeric.exact_sums import fits
 from hubbub.protocol.measurement import LABELS, Drawn
-from hubbub.serialization.arrow import WIDE, integer_array, integer_column, labelled
-from hubbub.tables.bins import Discovered
-from hubbub.tables.key_columns import STATUS
+from hubbub.protocol.result import NOT_USABLE, Sheet
+from hubbub.serialization.arrow import WIDE, floats, integer_array, integer_column, labelled, texts
+from hubbub.tables.bins import Axis, Discovered, all_labels, size
+from hubbub.tables.key_columns import STATUS, key_columns
 from hubbub.tables.protection import Crowd
 
 if TYPE_CHECKING:
-    from hubbub.kinds.statistic.spec import Statistic
+    from hubbub.kinds.sums.spec import Statistic
 
-Row: TypeAlias = tuple[int | None, ...]
-"""The integers of a bin; None where they are hidden."""
+SHOWN: Final = "shown"
+HIDDEN: Final = "suppressed"
+UNTOLD: Final = NOT_USABLE
+STATUSES: Final = (SHOWN, HIDDEN, UNTOLD)
+
+Key: TypeAlias = tuple[str | None, ...]
+"""The labels of a bin."""
 
 Place: TypeAlias = tuple[int, tuple[str | None, ...]]
 """A bin that was found: the code of its declared part, and its found labels."""
@@ -120,6 +130,11 @@ def may_hide(spec: Statistic) -> bool:
     return isinstance(spec.protection, Crowd)
 
 
+def status_array(statuses: Sequence[str]) -> pa.Array:
+    """A column of statuses."""
+    return labelled(np.array([STATUSES.index(status) for status in statuses], dtype=np.int64), STATUSES)
+
+
 def _found_names(spec: Statistic) -> list[str]:
     return [found_name(i) for i in range(sum(isinstance(axis, Discovered) for axis in spec.axes))]
 
@@ -127,3 +142,82 @@ def _found_names(spec: Statistic) -> list[str]:
 def _label_column(labels: Sequence[str | None]) -> pa.Array:
     known = {label: i for i, label in enumerate(dict.fromkeys(labels))}
     return labelled(np.array([known[label] for label in labels], dtype=np.int64), list(known))
+
+
+# --- what a file has ------------------------------------------------------------------------------------------------
+
+
+def key_of(axes: Sequence[Axis], code: int, found: Sequence[str | None] = ()) -> Key:
+    """The labels of a bin: of declared axes by its code, the last one fastest, and what was found of the others."""
+    labels, remaining, rest = [], list(found), code
+    for axis in reversed(axes):
+        if isinstance(axis, Discovered):
+            labels.append(remaining.pop())
+        else:
+            rest, at = divmod(rest, size(axis))
+            labels.append(all_labels(axis)[at])
+    return tuple(reversed(labels))
+
+
+def integer_type(spec: Statistic) -> pa.DataType:
+    """That of the integers that are drawn: of 64 bits, unless what one row adds is so much that they need not fit."""
+    return pa.int64() if fits(spec.most_added) else WIDE
+
+
+def file_schema(
+    spec: Statistic, integers: Sequence[str], ends: Sequence[str], number: pa.DataType | None = None
+) -> pa.Schema:
+    """The columns of a file: the labels of the bin, integers, what follows from them, and the status."""
+    keys = [(name, pa.string()) for name in key_columns(spec.axes, [*integers, *ends, STATUS])]
+    numbers = [(name, integer_type(spec)) for name in integers] + [(name, number or pa.float64()) for name in ends]
+    return pa.schema([*keys, *numbers, (STATUS, LABELS)])
+
+
+Interval: TypeAlias = tuple[Fraction | None, Fraction, Fraction | None]
+"""An estimate, None where nothing is known, and both ends; None: no upper end."""
+
+
+def down(value: Fraction) -> float:
+    """As a float that is not above it."""
+    return to_float(value, round_up=False)
+
+
+def up(value: Fraction | None) -> float | None:
+    """As a float that is not below it."""
+    return None if value is None else to_float(value, round_up=True)
+
+
+def integers(numbers: Sequence[int | None]) -> pa.Array:
+    """Whole numbers, null where None."""
+    known = np.array([number is not None for number in numbers], dtype=bool)
+    return integer_array(np.array([number or 0 for number in numbers], dtype=np.int64), None if known.all() else known)
+
+
+def interval_arrays(numbers: Sequence[Interval]) -> list[pa.Array]:
+    """Estimates, and their ends rounded outwards."""
+    return [
+        floats([None if estimate is None else float(estimate) for estimate, _, _ in numbers]),
+        floats([down(low) for _, low, _ in numbers]),
+        floats([up(high) for _, _, high in numbers]),
+    ]
+
+
+def interval_facts(value: Fraction | None, number: Interval) -> dict[str, Any]:
+    """What was published exactly, the estimate and its ends, for JSON."""
+    estimate, low, high = number
+    return {
+        "value": None if value is None else to_text(value),
+        "estimate": None if estimate is None else float(estimate),
+        "low": down(low),
+        "high": up(high),
+    }
+
+
+def label_arrays(axes: int, keys: Sequence[tuple[str | None, ...]]) -> list[pa.Array]:
+    """The labels of bins, a column for each axis."""
+    return [texts([key[i] for key in keys]) for i in range(axes)]
+
+
+def one_batch(name: str, batch: pa.RecordBatch) -> Sheet:
+    """A sheet of one batch."""
+    return Sheet(name, batch.schema, lambda: iter((batch,)), batch.num_rows)

@@ -13,15 +13,15 @@ import pyarrow as pa
 import pytest
 
 import hubbub
-from hubbub.kinds.statistic import mechanism as statistic_mechanism
-from hubbub.kinds.statistic.estimates import estimated_answers
-from hubbub.kinds.statistic.request import statistic
-from hubbub.kinds.statistic.result import Answer, Answers
+from hubbub.kinds.sums import mechanism as statistic_mechanism
+from hubbub.kinds.sums.result import Answer, Answers, answers_of
+from hubbub.kinds.sums.sums import Estimate
 from hubbub.protocol.release import Release
 from hubbub.serialization.published_files import FileMissing, Files
 from tests.fresh import enter
 from tests.fresh import open as open_table
 from tests.unit.shared.presented import written, wrong
+from tests.unit.shared.statistics import statistic
 
 N = 400
 PEOPLE = pa.table(
@@ -145,7 +145,8 @@ def test_a_found_bin_is_there_once_and_a_hidden_one_not_at_all(kind: str, form: 
     assert result.found is not None
     written(release, tmp_path, form)
     assert wrong(release.spec, tmp_path, form) is None
-    hidden = Answer((None,) * len(result.answers[0].published), None, None, *HIDDEN_ENDS[kind], "suppressed")
+    nothing = Estimate(None, None, *HIDDEN_ENDS[kind])
+    hidden = Answer((None,) * len(result.answers[0].published), (nothing,), is_hidden=True)
     for key, answer, said in (
         (("Wells",), hidden, "a bin is listed that is hidden"),
         (result.found[0], result.answers[0], "a bin is there twice"),
@@ -182,13 +183,15 @@ def test_whoever_publishes_shorter_intervals_and_signs_them_is_found_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def shorter(spec: Any, rows: Any) -> list[Answer]:
-        return [
-            replace(each, low=(each.low + 3 * each.high) / 4) if each.high else each
-            for each in estimated_answers(spec, rows)
-        ]
+        found = []
+        for answer in answers_of(spec, rows):
+            (each,) = answer.estimates
+            low = (each.low + 3 * each.high) / 4 if each.high else each.low
+            found.append(replace(answer, estimates=(replace(each, low=low),)))
+        return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(statistic_mechanism, "estimated_answers", shorter)  # in the publisher's program alone
+        patch.setattr(statistic_mechanism, "answers_of", shorter)  # in the publisher's program alone
         release = enter(PEOPLE, person="id").mean("age:0..90:1", BY, epsilon=1)
     files = hubbub.save(release, tmp_path)
     done = hubbub.verify(files["certificate"])
@@ -200,7 +203,7 @@ def test_a_sampled_end_may_be_a_person_in_a_million_off_and_not_more(tmp_path: P
     """Sums of floats round differently elsewhere; of 5,000,000 people five may be told otherwise."""
     words: dict[str, Any] = {"zero_knowledge": "1", "rows": 1000, "people": 5_000_000}
     spec = statistic("count", by=BY, **words)
-    answers = estimated_answers(spec, [(100 * i,) for i in range(4)])
+    answers = answers_of(spec, [(100 * i,) for i in range(4)])
 
     def found(off: int) -> str | None:
         rows = [["town", "sampled", "estimate", "low", "high", "status"]]

@@ -9,25 +9,18 @@ from math import floor
 from typing import TYPE_CHECKING, Final
 
 from hubbub.kinds.histogram.chart import PANELS, is_apart, is_dates
-from hubbub.kinds.statistic import text as statistic_text
+from hubbub.kinds.sums.columns import UNTOLD, Interval, Key
 from hubbub.numeric.format import readable
 from hubbub.protocol.drawing import Bar, Bars, Mark
-from hubbub.protocol.result import NOT_USABLE
 from hubbub.runtime.frozen import dataclass
 from hubbub.tables.bins import Axis, Discovered, Values, size
-from hubbub.tables.bounded_column import Measure
 from hubbub.tables.labels import label_in_words
-from hubbub.tables.protection import Knowledge
 
 if TYPE_CHECKING:
-    from hubbub.kinds.statistic.arrays import Interval
-    from hubbub.kinds.statistic.result import Answers, Key
-    from hubbub.kinds.statistic.spec import Statistic
+    from hubbub.kinds.sums.result import Answers
 
 MOST: Final = 60  # marks with a label each
 ALONG_AN_ORDER: Final = 400
-UNTOLD: Final = NOT_USABLE
-_MARKS: Final = {"count": Mark.BAR, "quantile": Mark.RANGE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +35,28 @@ class Row:
 
 
 def bars(found: Answers) -> Bars | None:
-    """The picture, or None where no number is shown."""
-    spec = found.spec
-    rows = []
-    for key, answer in zip(found.keys(), found.answers, strict=True):
-        value, high = (None if end is None else _number(end, spec) for end in (answer.estimate, answer.high))
-        rows.append(Row(key, value, _number(answer.low, spec), high, answer.status == UNTOLD))
-    line, upright = statistic_text.interval_headline(spec), spec.kind.name == "count"
-    labels = titles(statistic_text.heading(spec), line, _MARKS.get(spec.kind.name, Mark.POINT), upright=upright)
-    return drawn(spec.axes, rows, replace(labels, percent=spec.kind.name == "fraction", span=_span(spec)))
+    """The picture of the first number, or None where none is shown."""
+    spec, number = found.spec, found.spec.outputs[0]
+    rows = marks(
+        found.keys(),
+        [answer.estimates[0].interval for answer in found.answers],
+        [each.status for each in found.answers],
+    )
+    if number.whole:
+        rows = [
+            replace(row, value=nearest(answer.estimate), low=nearest(answer.low) or 0, high=nearest(answer.high))
+            for row, answer in zip(rows, found.answers, strict=True)
+        ]
+    words = spec.phrases
+    labels = titles(words.heading, words.interval_headline, number.mark, upright=number.mark is Mark.BAR)
+    ends = None if number.mark is Mark.BAR else spec.possible
+    span = None if ends is None else (float(ends[0]), float(ends[1]))
+    return drawn(spec.axes, rows, replace(labels, percent=number.percent, span=span))
+
+
+def nearest(value: Fraction | None) -> float | None:
+    """A whole number."""
+    return None if value is None else floor(value + Fraction(1, 2))
 
 
 def titles(heading: str, line: str, mark: Mark = Mark.POINT, *, upright: bool = False) -> Bars:
@@ -110,33 +116,6 @@ def _axes(axes: Sequence[Axis]) -> tuple[int | None, int | None]:
     sizes = [size(axis) for axis in axes if not isinstance(axis, Discovered)]
     along = max((0, 1), key=lambda i: (is_dates(axes[i]), not isinstance(axes[i], Values), sizes[i]))
     return (along, 1 - along) if sizes[1 - along] <= PANELS else (None, None)
-
-
-def _span(spec: Statistic) -> tuple[float, float] | None:
-    """The range in which an answer can lie, as far as it is drawn."""
-    ends = None if spec.kind.name == "count" else possible_range(spec)
-    return None if ends is None else (float(ends[0]), float(ends[1]))
-
-
-def possible_range(spec: Statistic) -> tuple[Fraction, Fraction] | None:
-    """The declared range in which an answer lies: of shares 0 to 1, of means and quantiles that of the values, of counts
-    of N people 0 to N; None where there is none."""
-    match spec.kind.name:
-        case "fraction":
-            return Fraction(0), Fraction(1)
-        case "count" if isinstance(spec.protection, Knowledge) and spec.weighted_by is None:
-            return Fraction(0), Fraction(spec.protection.people * spec.most_in_a_bin)
-        case "mean" | "quantile" if isinstance(spec.measured, Measure):
-            return spec.measured.low, spec.measured.high
-        case _:
-            return None
-
-
-def _number(value: Fraction, spec: Statistic) -> float:
-    """The number that the label of a mark shows."""
-    if spec.kind.name == "count" and spec.weighted_by is None:
-        return floor(value + Fraction(1, 2))
-    return mark_value(value)
 
 
 def mark_value(value: Fraction) -> float:

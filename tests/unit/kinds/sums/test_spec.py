@@ -20,11 +20,9 @@ from hubbub.cli.main import commands
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.kinds.questions import text as questions_text
 from hubbub.kinds.questions.request import questions
-from hubbub.kinds.statistic.estimates import estimated_answers
-from hubbub.kinds.statistic.intervals import drawn, noise_reach, of_sums, reach, widened
-from hubbub.kinds.statistic.request import statistic
-from hubbub.kinds.statistic.result import schema
-from hubbub.kinds.statistic.spec import Mean
+from hubbub.kinds.sums.intervals import drawn, noise_reach, of_sums, reach, widened
+from hubbub.kinds.sums.mean import Mean
+from hubbub.kinds.sums.result import answers_of, schema
 from hubbub.ledger.ledger import Ledger
 from hubbub.protocol.release import Release
 from hubbub.report import report
@@ -33,6 +31,7 @@ from hubbub.tables.engine import OTHER_NUMBER
 from tests.fresh import open as open_table
 from tests.fresh import opened
 from tests.unit.shared.presented import wrong
+from tests.unit.shared.statistics import statistic
 
 N = 600
 PEOPLE = pa.table(
@@ -173,7 +172,7 @@ def test_answers_of_means_in_integers_are_those_in_fractions(
     spec, miss = replace(mean, of=Measure("x", -step / 3, step, 10)), 1 - mean.coverage
     off = noise_reach(spec, miss if crowd else miss / 2)
     rows = [(abs(a) + 5, b) for a, b in sums] if crowd else sums
-    for row, answer in zip(rows, estimated_answers(spec, rows), strict=True):
+    for row, answer in zip(rows, answers_of(spec, rows), strict=True):
         part, total = (row[1], 10 * row[0]) if crowd else row
         least, most = (-step / 3 + end * 10 * step for end in of_sums(part, total, off))
         about = None if total <= 0 else -step / 3 + Fraction(part, total) * 10 * step

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Final
 
-from hubbub.kinds.statistic.intervals import reach
+from hubbub.kinds.sums.intervals import reach
 from hubbub.noise.sampler import SMALLEST_EPSILON
 from hubbub.numeric.exact import rounded
 from hubbub.runtime.frozen import dataclass

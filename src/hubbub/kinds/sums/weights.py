@@ -8,13 +8,22 @@ stratum of 1,000 the total moves by 1,000, and no noise hides that.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from hubbub.errors import WrongUse
 from hubbub.guarantees.derivation import Assumption
+from hubbub.noise.source import Source
 from hubbub.numeric.exact import to_text
 from hubbub.protocol.option import WHOSE, Option
 from hubbub.tables.bounded_column import Measure, measured
+from hubbub.tables.engine import CountQuery, ExactCounts
+
+if TYPE_CHECKING:
+    from hubbub.tables.engine import Engine
 
 CALIBRATED: Final = (
     "calibrated weights depend on everybody, so that one person who leaves moves the number by any amount; publish "
@@ -80,3 +89,38 @@ def weight_rule(weight: Measure) -> Assumption:
     )
     given = (("column", weight.column), ("step", to_text(weight.step)), ("high", to_text(weight.high)))
     return Assumption("weights.design", says, given)
+
+
+# --- counted by value and weight together -----------------------------------------------------------------------
+
+
+def weighted_counts(query: CountQuery, steps: int, weight: Measure, engine: Engine, source: Source) -> ExactCounts:
+    """The sum of the weights of the people of every bin, in steps, and, where something is measured, that of their
+    weights times their steps x: whole numbers of any size.
+
+    Whoever has no weight, or is in no bin, is left out.
+    """
+    by_bin: dict[int, tuple[int, int]] = {}
+    width = 1 if query.measure is None else steps + 1
+    for code, each, count in weight_cells(query, weight, engine, source):
+        place, x = divmod(code, width)
+        total, part = by_bin.get(place, (0, 0))
+        by_bin[place] = total + count * each, part + count * each * x
+    numbers = list(by_bin.values())
+    return ExactCounts(
+        np.array(list(by_bin), dtype=np.int64),
+        np.array([total for total, _ in numbers], dtype=object),
+        (),
+        None if query.measure is None else tuple(part for _, part in numbers),
+    )
+
+
+def weight_cells(
+    query: CountQuery, weight: Measure, engine: Engine, source: Source
+) -> Iterator[tuple[int, int, int]]:  # fmt: skip
+    """(the code of bin and value, the weight in steps, how many people): whoever has no weight, no value or no bin is
+    left out."""
+    weights = replace(query, axes=(), where=None, measure=weight, by_value=True)
+    joint = engine.joint_count((query, weights), source)
+    cells = zip(*(codes.tolist() for codes in joint.codes), joint.counts.tolist(), strict=True)
+    yield from ((code, each, count) for code, each, count in cells if code >= 0 and each >= 0)

@@ -12,11 +12,11 @@ import pytest
 from hubbub import registry
 from hubbub.engines.opening import open_source
 from hubbub.errors import WrongUse
-from hubbub.kinds.statistic import mechanism as statistic_mechanism
-from hubbub.kinds.statistic.spec import Statistic
-from hubbub.kinds.statistic.weighted import weighted_counts
 from hubbub.kinds.sum import mechanism as sum_mechanism
 from hubbub.kinds.sum.request import from_options as ask_sum
+from hubbub.kinds.sums import mechanism as statistic_mechanism
+from hubbub.kinds.sums.spec import Statistic
+from hubbub.kinds.sums.weights import weighted_counts
 from hubbub.noise.source import ScriptedSource
 from tests.fresh import played
 

@@ -12,10 +12,10 @@ import pytest
 from hubbub import registry
 from hubbub.engines.opening import open_source
 from hubbub.errors import WrongUse
-from hubbub.kinds.statistic.intervals import reach, reach_of_many
-from hubbub.kinds.statistic.result import Answers
-from hubbub.kinds.statistic.subtotals import groups
 from hubbub.kinds.sum.result import Totals
+from hubbub.kinds.sums.intervals import reach, reach_of_many
+from hubbub.kinds.sums.result import Answers
+from hubbub.kinds.sums.subtotals import groups
 from hubbub.noise.source import ScriptedSource
 from hubbub.tables.bins import parse
 

@@ -15,6 +15,17 @@ A mean of c people of a bin, drawn from more of them, differs from that of all b
 range but for a probability b, whatever the others are (Hoeffding 1963, Theorem 4; Serfling's factor is left out, since
 how many people a bin has in all is not public). A single share of all people has its exact law instead
 (:mod:`hubbub.sampling.sampled_share`).
+
+How far the noise of several layers reaches together: the exact law of a sum of two-sided geometric numbers.
+
+Of independent numbers with q_j = e^(-rate_j), all unlike, the generating function is the product of
+(1 - q_j)^2/((1 - q_j z)(1 - q_j/z)), and its poles outside of the unit circle, at 1/q_j, give for x >= 0
+
+    P(N = x) = sum_j c_j q_j^x,     c_j = (1 - q_j)/(1 + q_j) prod_(i != j) (1 - q_i)^2/((1 - q_i/q_j)(1 - q_i q_j)).
+
+Rates that are equal are told apart by making one of them a little smaller, which makes its noise wider and every tail
+of the sum heavier: for X symmetric and unimodal on the integers P(|X + y| <= t) falls in |y|, so that a Y that is
+stochastically wider makes |X + Y| so too, and sums of symmetric unimodal numbers are such again.
 """
 
 from __future__ import annotations
@@ -26,16 +37,13 @@ from typing import TYPE_CHECKING, Final
 
 from flint import arb
 
-from hubbub.kinds.statistic import tails
-from hubbub.kinds.statistic.quantile import Target, Window, margin, offsets, shares
+from hubbub.numeric.bisection import first_from
 from hubbub.numeric.clamped_interval import clamped_interval
 from hubbub.numeric.exact import ball, exp, log, precision, rounded, upper
 from hubbub.numeric.gaussian_sums import reach_of_equals
-from hubbub.runtime.frozen import dataclass
-from hubbub.tables.protection import Crowd, Knowledge
 
 if TYPE_CHECKING:
-    from hubbub.kinds.statistic.spec import Statistic
+    from hubbub.kinds.sums.spec import Statistic
 
 _DIGITS: Final = 12
 _FEW: Final = 12  # noises whose sum has a law that is worked out; of more it takes too many digits
@@ -63,11 +71,11 @@ def reach_of_many(rates: tuple[Fraction, ...], bins: int, miss: Fraction) -> int
     """An r such that the sum of two-sided geometric noises of these rates, in so many bins, is above r with a chance of
     at most `miss`.
 
-    Guarantee: of few noises by the exact law of their sum (:mod:`hubbub.kinds.statistic.tails`); of many by Markov's inequality for e^(s N), at the best of 63 values of s
+    Guarantee: of few noises by the exact law of their sum; of many by Markov's inequality for e^(s N), at the best of 63 values of s
     below every rate, with E e^(s Z) = (1 - q)^2/((1 - q e^s)(1 - q e^-s)), q = e^-rate, in certified balls.
     """
     if len(rates) * bins <= _FEW:
-        return tails.reach(rates * bins, miss)
+        return reach_of_sum(rates * bins, miss)
     return min(ceil(upper(_chernoff(rates, bins, miss, min(rates) * i / 64))) for i in range(1, 64))
 
 
@@ -151,58 +159,45 @@ def widened(ends: Ends, by: Fraction) -> Ends:
     return low if low.numerator > 0 else _NOTHING, high if high.numerator < high.denominator else _ALL
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Aims:
-    """What is drawn for a quantile: the value, and the offset of its interval if there is one; each with what it may lose."""
+# --- several noises together --------------------------------------------------------------------------------------
 
-    value: Target
-    value_loss: Fraction
-    window: Window | None
-    window_loss: Fraction
+_BITS: Final = 1024
+_APART: Final = Fraction(1, 1000)
 
 
-def aims(spec: Statistic, people: int | None = None) -> Aims:
-    """What is drawn for a quantile of a bin.
+def _distinct(rates: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
+    """The rates, each at least a thousandth below any larger one; never above what they were."""
+    found: list[Fraction] = []
+    for rate in sorted(rates, reverse=True):
+        found.append(min(rate, found[-1] * (1 - _APART)) if found else rate)
+    return tuple(found)
 
-    Guarantee: of a bin of c people an interval holds every q-quantile if fewer than q c lie below its low end, and more
-    at its high one or below; it does but for 1 - coverage, by :func:`hubbub.kinds.statistic.quantile.margin`. Of a sample
-    that has half of it, and instead of q c stand q c less and more sqrt(c ln(1/b)/2), or a line above that where c is
-    not public: by Hoeffding's inequality whoever lies below the q-quantile of all is then not too many, or too few, in
-    the sample, but for a quarter each. Where several rows of a person count, c is how many rows those have who were
-    drawn, and the sample is of people.
+
+@lru_cache(maxsize=4096)
+def reach_of_sum(rates: tuple[Fraction, ...], miss: Fraction) -> int:
+    """An r such that the sum of two-sided geometric noises of these rates is above r with a chance of at most `miss`.
+
+    Guarantee: P(N > r) <= miss, by the exact law in certified balls; the smallest such r if no two rates are close.
     """
-    loss, ranked = spec.unit_loss, spec.ranked
-    assert loss is not None
-    assert ranked is not None
-    measure, q = ranked
-    replacing, miss = isinstance(spec.protection, Crowd), 1 - spec.coverage
-    middle, rest = shares(loss, spec.interval_share)
-    value = Target(slope=q, offset=Fraction(0), replacing=replacing)
-    if not rest:
-        return Aims(value=value, value_loss=middle, window=None, window_loss=rest)
-    slope, away = _line(spec, miss / 4, people) if spec.sampled else (Fraction(0), Fraction(0))
-    low, high = (Target(slope=q + sign * slope, offset=sign * away, replacing=replacing) for sign in (-1, 1))
-    choices = offsets(measure.steps)
-    moved = Window(low=low, high=high, aim=Fraction(0), offsets=choices).moved
-    aim = margin(moved, rest, len(choices), miss / 2 if spec.sampled else miss)
-    window = Window(low=low, high=high, aim=aim, offsets=choices)
-    return Aims(value=value, value_loss=middle, window=window, window_loss=rest)
+    with precision(_BITS):
+        law, limit = _law(_distinct(rates)), ball(miss)
+        return first_from(lambda r: bool(_above(law, r) <= limit), 0)  # P(N > -1) is above a half
 
 
-def _line(spec: Statistic, miss: Fraction, people: int | None) -> Ends:
-    """(slope, offset) of a line that is nowhere below sqrt(c ln(1/miss)/2): at the c that is public, or touching it at
-    the number of people that a bin has on average. Of K people with several rows it is what Serfling's inequality says:
-    how many rows of somebody lie up to the quantile of all, less q of their rows, is of an interval as long as a person
-    has rows in a bin, and everybody's add up to no less than 0."""
-    with precision():
-        double = rounded(log(1 / miss) / 2, up=True, digits=_DIGITS)
-        if isinstance(spec.protection, Crowd):
-            assert people is not None
-            return Fraction(0), rounded((ball(double) * people).sqrt(), up=True, digits=_DIGITS)
-        assert isinstance(spec.protection, Knowledge)
-        if spec.unit.counts_rows:
-            k, n = spec.protection.rows, spec.protection.people
-            return Fraction(0), k * spec.most_in_a_bin * drawn_from(k, n, miss)
-        about = max(Fraction(spec.protection.rows, spec.bins), Fraction(1))
-        slope = rounded((ball(double / (4 * about))).sqrt(), up=True, digits=_DIGITS)
-    return slope, double / (4 * slope)  # sqrt(c d) <= slope c + d/(4 slope)
+def _above(law: list[tuple[Fraction, arb]], r: int) -> arb:
+    """P(N > r), r >= 0."""
+    return sum((c * exp(-rate * (r + 1)) for rate, c in law), arb(0))
+
+
+def _law(rates: tuple[Fraction, ...]) -> list[tuple[Fraction, arb]]:
+    """(rate_j, c_j/(1 - q_j))."""
+    found = []
+    for rate in rates:
+        q = exp(-rate)
+        c = 1 / (1 + q)
+        for other in rates:
+            if other != rate:
+                p = exp(-other)
+                c *= (1 - p) ** 2 / ((1 - p / q) * (1 - p * q))
+        found.append((rate, c))
+    return found

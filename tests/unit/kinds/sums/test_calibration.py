@@ -13,8 +13,8 @@ import hubbub
 from hubbub import registry
 from hubbub.engines.opening import open_source
 from hubbub.errors import WrongUse
-from hubbub.kinds.statistic.result import Answers
-from hubbub.kinds.statistic.spec import Statistic
+from hubbub.kinds.sums.result import Answers
+from hubbub.kinds.sums.spec import Statistic
 from hubbub.noise.source import ScriptedSource
 from tests.fresh import played
 

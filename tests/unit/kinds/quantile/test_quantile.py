@@ -14,21 +14,11 @@ import pytest
 from scipy import stats
 
 from hubbub.errors import WrongUse
-from hubbub.kinds.statistic.intervals import Aims, aims
-from hubbub.kinds.statistic.quantile import (
-    Run,
-    Target,
-    Window,
-    draw,
-    law,
-    margin,
-    offsets,
-    weights,
-    window_weights,
-)
-from hubbub.kinds.statistic.request import statistic
+from hubbub.kinds.quantile.quantile import Aims, aims
+from hubbub.kinds.quantile.ranks import Run, Target, Window, draw, law, margin, offsets, weights, window_weights
 from hubbub.noise.bernoulli import Multiples, heads
 from hubbub.noise.source import ScriptedSource
+from tests.unit.shared.statistics import statistic
 
 HALF = Fraction(1, 2)
 QUANTILES = (Fraction(1, 10), HALF, Fraction(9, 10))

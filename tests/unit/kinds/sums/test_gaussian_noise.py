@@ -16,9 +16,8 @@ from hubbub import plan
 from hubbub.errors import WrongUse
 from hubbub.guarantees.accountant.gaussian import by_ones
 from hubbub.guarantees.definitions import ConcentratedPrivacy, DifferentialPrivacy
-from hubbub.kinds.statistic.request import statistic
-from hubbub.kinds.statistic.spec import Statistic
 from hubbub.kinds.sum.request import total
+from hubbub.kinds.sums.spec import Statistic
 from hubbub.ledger.charge import charge
 from hubbub.numeric.gaussian_sums import reach_of_equals
 from hubbub.protocol.bound import Bound
@@ -28,6 +27,7 @@ from hubbub.verification import verify
 from tests.fresh import unsigned
 from tests.unit.shared.forged import wrong
 from tests.unit.shared.saved import sign
+from tests.unit.shared.statistics import statistic
 
 PLACES, VALUES = ["place:0..40:1"], "cost:0..100:1"
 BOTH: dict[str, Any] = {"epsilon": "1", "delta": "1e-9"}

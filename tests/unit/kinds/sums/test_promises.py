@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import comb, exp, expm1, log, log1p, tanh
@@ -12,13 +13,13 @@ import pytest
 from numpy.typing import NDArray
 
 from hubbub.guarantees.definitions import CrowdBlending, DifferentialPrivacy, Neighbours, RandomSample, ZeroKnowledge
-from hubbub.kinds.statistic.request import statistic
-from hubbub.kinds.statistic.routes import by_exact_count, by_sample
-from hubbub.kinds.statistic.spec import Statistic
+from hubbub.kinds.sums.routes import by_exact_count, by_sample
+from hubbub.kinds.sums.spec import Declared, Statistic
 from hubbub.numeric.exact import to_text
 from hubbub.sampling import exact_count
 from hubbub.sampling.amplification import crowd_blending, delta_at
 from hubbub.tables.protection import Knowledge, Route
+from tests.unit.shared.statistics import statistic
 
 MISS = Fraction(1, 20)
 
@@ -206,20 +207,7 @@ def test_noise_that_is_a_little_small_for_the_sums_is_noticed(
 ) -> None:
     spec = statistic("mean", of="pay:0..49000:1000", **ways)
     assert [check.passed for check in spec.checks() if check.what == "the noise of the sums"] == [True]
-    monkeypatch.setattr(type(spec), "sum_rate", Fraction(101, 100) * Fraction(1, spec.steps))
+    assert isinstance(spec, Declared)
+    higher = tuple(rate * Fraction(101, 100) for rate in spec.sums.rates)
+    monkeypatch.setattr(type(spec), "sums", replace(spec.sums, rates=higher))
     assert [check.passed for check in spec.checks() if check.what == "the noise of the sums"] == [False]
-
-
-def test_the_check_of_the_noise_says_how_many_sums_there_are() -> None:
-    """In a crowd how many they are is exact, and of a share of all people one count is told: there is one sum."""
-    words: dict[str, Any] = {"of": "age:0..90:1"}
-    known: dict[str, Any] = {"zero_knowledge": "0.5", "rows": 50, "people": 400}
-    for kind, given, moved in (
-        ("mean", {**words, "epsilon": 1}, "both sums together by 90"),
-        ("mean", {**words, **known}, "both sums together by 90"),
-        ("mean", {**words, "crowd": 5, "epsilon": 1}, "the one sum by at most 90"),
-        ("fraction", {"where": "age >= 65", **known}, "the one sum by at most 1"),
-    ):
-        (check, *_) = statistic(kind, **given).checks()
-        assert check.passed
-        assert check.found.startswith(f"one person moves {moved}, and noise of rate")

@@ -17,9 +17,8 @@ from hubbub.engines.opening import open_source
 from hubbub.errors import CheckFailed, Refused
 from hubbub.kinds.questions.mechanism import OneSample
 from hubbub.kinds.questions.spec import Questions
-from hubbub.kinds.statistic.mechanism import Sums, _by_answer
-from hubbub.kinds.statistic.request import statistic
-from hubbub.kinds.statistic.spec import Statistic
+from hubbub.kinds.sums.mechanism import NoisyBins, _by_answer
+from hubbub.kinds.sums.spec import Statistic
 from hubbub.ledger import key
 from hubbub.ledger.durable import sha256
 from hubbub.noise.source import ScriptedSource
@@ -30,6 +29,7 @@ from hubbub.tables.engine import ExactCounts, Joint
 from hubbub.verification import verify
 from tests.fresh import enter, save_over
 from tests.unit.shared.saved import sign
+from tests.unit.shared.statistics import statistic
 
 N = 600
 PEOPLE = pa.table(
@@ -150,7 +150,7 @@ def test_the_door_is_passed_once_with_exact_counts_and_all_else_follows(name: st
     source = Rehearsal(ScriptedSource.from_label(name))
     measured = spec.measure(engine, source)
     ((mechanism, exact),) = source.calls
-    assert isinstance(mechanism, Sums | OneSample)
+    assert isinstance(mechanism, NoisyBins | OneSample)
     assert isinstance(exact, ExactCounts | Joint)
     if spec.kind.name == "questions" or name.endswith("sample"):
         assert int(exact.counts.sum()) == N
@@ -167,7 +167,7 @@ def test_the_door_is_passed_once_with_exact_counts_and_all_else_follows(name: st
 
 
 def presented(spec: Statistic, **columns: list[int]) -> object:
-    schema = Sums(spec).schema
+    schema = NoisyBins(spec).schema
     batch = pa.record_batch([pa.array(columns[name], pa.int64()) for name in schema.names], schema=schema)
     return spec.present(Measurement(answers=loaded(schema, batch)))
 
@@ -231,7 +231,7 @@ def test_another_number_of_people_than_declared_is_refused_before_a_word_is_draw
 def test_a_hidden_crowd_draws_zeros_and_says_so() -> None:
     spec = statistic("mean", of="age:0..90:5", by=["town=a,b"], crowd=20, epsilon=1)
     exact = ExactCounts(np.array([0, 1]), np.array([19, 20]), (), (100, 200))
-    batch = Sums(spec).draw(exact, ScriptedSource.from_label("hidden"))
+    batch = NoisyBins(spec).draw(exact, ScriptedSource.from_label("hidden"))
     rows = batch.to_pylist()
     assert rows[0] == {"people": 0, "sum": 0, "status": "suppressed"}
     assert (rows[1]["people"], rows[1]["status"]) == (20, "shown")
@@ -253,7 +253,7 @@ def test_shares_of_several_bins_are_of_the_people_of_each(people: tuple[int, ...
     spec = statistic(
         "fraction", where="old = yes", by=["town=a,b,c"], zero_knowledge=10**6, rows=everybody, people=everybody
     )
-    drawn = Sums(spec).draw(exact, ScriptedSource.from_label("shares")).to_pylist()
+    drawn = NoisyBins(spec).draw(exact, ScriptedSource.from_label("shares")).to_pylist()
     assert [(row["part"], row["whole"]) for row in drawn] == list(zip(met, people, strict=True))
 
 

@@ -1,0 +1,1 @@
+"""A quantile by bins: it is no sum, and stands beside them."""

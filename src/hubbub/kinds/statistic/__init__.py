@@ -1,1 +1,0 @@
-"""A count, a fraction, a mean or a quantile, of everybody or by bins."""
