@@ -425,8 +425,9 @@ def _crowd_blending(releases: Sequence[Entered]) -> Total:
         leading = [each for each in releases if each.charge.crowd_blending is not None][:1]
     promises = [promise for each in leading if (promise := each.charge.crowd_blending) is not None]
     if len(leading) > 1 and not (len(promises) == len(leading) and on_one_partition(*leading)):
+        numbers = " and ".join(str(each.number) for each in leading)
         return Total(
-            why=f"releases {_numbers(leading)} have no pure differential privacy, and one may lack it, or several of "
+            why=f"releases {numbers} have no pure differential privacy, and one may lack it, or several of "
             "the same bins of a table that did not change"
         )
     if not promises:
@@ -658,7 +659,12 @@ def _unit(charge: Charge) -> str:
 
 def _second(first: Entered, new: Entered, dataset: str) -> str:
     if first.charge.promises_replacement:
-        return _beside_a_number(first, dataset)
+        return (  # crowds may not follow a release that enforces the number of people
+            f"{dataset} already has release {first.number} ({first.charge.what}), for which the number of people is enforced: "
+            "it tells whether somebody left, and whoever is in no crowd must be able to leave unnoticed, so no theorem "
+            "covers crowds beside it; make this release differentially private (`epsilon=1`), or give other people a name "
+            "of their own with `dataset=NAME`"
+        )
     promise = first.charge.crowd_blending
     about = "promises nothing to large crowds" if promise is None else f"is {promise}"
     beside = ""
@@ -684,17 +690,3 @@ def _second(first: Entered, new: Entered, dataset: str) -> str:
         + "".join(f"  - {way}\n" for way in ways)
         + "If these are other people, give them a name of their own with `dataset=NAME`."
     )
-
-
-def _beside_a_number(first: Entered, dataset: str) -> str:
-    """Why crowds may not follow a release that enforces the number of people."""
-    return (
-        f"{dataset} already has release {first.number} ({first.charge.what}), for which the number of people is enforced: "
-        "it tells whether somebody left, and whoever is in no crowd must be able to leave unnoticed, so no theorem "
-        "covers crowds beside it; make this release differentially private (`epsilon=1`), or give other people a name "
-        "of their own with `dataset=NAME`"
-    )
-
-
-def _numbers(releases: Sequence[Entered]) -> str:
-    return " and ".join(str(each.number) for each in releases)
