@@ -299,7 +299,7 @@ EQUIVALENT: Final[dict[tuple[str, str, str, int], str]] = {
     ): "a shift by 0 is none either way",
     (
         "noise/table.py",
-        "low, high = _shifted(middle, exponent + unit), _shifted(middle, exponent + unit) + 1",
+        "low, high = _shift(middle, exponent + unit), _shift(middle, exponent + unit) + 1",
         "+ becomes -",
         0,
     ): "a lower end that is lower still: the ball lies between the two",
@@ -335,7 +335,7 @@ EQUIVALENT: Final[dict[tuple[str, str, str, int], str]] = {
     ): "more is taken to be needed than is, which is as right",
     (
         "query_classes/boosting.py",
-        "off = near + 2 * log_noises * tried.moved(setting) / ((1 - _TILTING) * float(setting.any_row)) + ramp",
+        "off = near + 2 * log_noises * tried.sensitivity(setting) / ((1 - _TILTING) * float(setting.any_row)) + ramp",
         "1 becomes 2",
         0,
     ): "a guess by which parameters are chosen, and what is proved is worked out from them",

@@ -80,7 +80,7 @@ class Boosting:
 
     def sensitivity(self, setting: Setting) -> int:
         """S: how many of the measured answers one person moves at most."""
-        queries = setting.listed
+        queries = setting.listed_queries
         return min(self.draws * self.rounds, queries.number, 2 * queries.depth)
 
     def rate(self, setting: Setting) -> Fraction:
@@ -97,7 +97,7 @@ class Boosting:
         listing = why_unlisted(setting)
         if listing:
             return listing
-        if too_many(setting.cells, self.size, setting.listed.number):
+        if too_many(setting.cells, self.size, setting.listed_queries.number):
             return f"it lists every database of {self.size:,} rows, and there are too many of them"
         if self.error_bound(setting) >= setting.public_rows:
             return f"what is proved about it says nothing about {setting.public_rows:,} people"
@@ -119,14 +119,14 @@ class Boosting:
 
     def needed(self, setting: Setting) -> int:
         """floor(2 v + a n): how far off a database may be that fits the measurements of a round."""
-        noises = min(self.draws * self.rounds, setting.listed.number)
+        noises = min(self.draws * self.rounds, setting.listed_queries.number)
         return floor(
             2 * _reach(self.rate(setting), noises, setting.doubt) + setting.public_rows * radius(setting, self.size)
         )
 
     def boosts(self, setting: Setting) -> bool:
         """Whether |Q| (1 - w + w x)^T < x^((T + 1)/2), for certain."""
-        number = setting.listed.number
+        number = setting.listed_queries.number
         with precision():
             passing = ball(setting.doubt / (2 * self.rounds * candidates(setting.cells, self.size))).log() / self.draws
             w = -passing.expm1()
@@ -140,12 +140,12 @@ class Boosting:
 
     def seconds(self, setting: Setting) -> float:
         databases = candidates(setting.cells, self.size)
-        return 0.1 + self.rounds * (2e-6 * databases * (1 + setting.listed.number / 500) + 1e-4 * self.draws)
+        return 0.1 + self.rounds * (2e-6 * databases * (1 + setting.listed_queries.number / 500) + 1e-4 * self.draws)
 
     def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
         """Guarantee: the data is met by exact draws by whole weights and by exact noise alone, so what :meth:`spends`
         says is lost and no more."""
-        queries = setting.listed
+        queries = setting.listed_queries
         truth = cells.answers(queries)
         measured: dict[int, int] = {}
         found: list[tuple[int, Query, int]] = []
@@ -168,7 +168,7 @@ class Boosting:
         Guarantee: one person moves each c_q by at most 1, and so each of these.
         """
         inside = database[: cells_of(setting.shape)].astype(np.int64).reshape(setting.shape)
-        off = np.abs(self.size * truth - setting.public_rows * setting.listed.answers(inside)) // self.size
+        off = np.abs(self.size * truth - setting.public_rows * setting.listed_queries.answers(inside)) // self.size
         clipped: NDArray[np.int64] = np.clip(off - self.within, 0, self.ramp)
         return clipped
 
@@ -189,7 +189,7 @@ def nearest(setting: Setting, size: int, measured: dict[int, int]) -> NDArray[np
     It sees published numbers alone.
     """
     listed = databases_of(setting.cells, size)
-    every = of_cells(setting.listed)[:, list(measured)]
+    every = of_cells(setting.listed_queries)[:, list(measured)]
     answers = np.array(list(measured.values()), dtype=np.int64)
     found: NDArray[np.int32] = listed[int(farthest_off(listed, every, answers, setting.public_rows, size).argmin())]
     return found
@@ -197,7 +197,7 @@ def nearest(setting: Setting, size: int, measured: dict[int, int]) -> NDArray[np
 
 def replay_databases(setting: Setting, method: Boosting, drawn: Drawn) -> NDArray[np.int64]:
     """The published databases, worked out again from the published measurements."""
-    queries, found = setting.listed, []
+    queries, found = setting.listed_queries, []
     for time in range(1, method.rounds + 1):
         mine = [each for each, at in zip(drawn.rounds, drawn.times, strict=True) if at == time]
         measured = {queries.index_of(query): answer for query, answer in mine if isinstance(query, tuple)}
@@ -218,9 +218,9 @@ def _reach(rate: Fraction, noises: int, doubt: Fraction) -> int:
 def best(setting: Setting) -> Boosting:
     """The parameters with about the smallest bound, of those that are tried; what is proved is worked out from them."""
     found = Boosting(3, 1, 1, 0, 1)
-    if setting.rows is None or why_unlisted(setting) or too_many(setting.cells, 1, setting.listed.number):
+    if setting.rows is None or why_unlisted(setting) or too_many(setting.cells, 1, setting.listed_queries.number):
         return found
-    number, least = setting.listed.number, float("inf")
+    number, least = setting.listed_queries.number, float("inf")
     log_noises = log(2 * number / float(setting.doubt))
     for size in _sizes(setting):
         near, log_databases = setting.public_rows * float(radius(setting, size)), log(candidates(setting.cells, size))
@@ -245,7 +245,7 @@ def best(setting: Setting) -> Boosting:
 
 def _sizes(setting: Setting) -> Iterable[int]:
     """Some of the sizes whose databases can be listed, the largest among them."""
-    number, most = setting.listed.number, 1
+    number, most = setting.listed_queries.number, 1
     while not too_many(setting.cells, 2 * most, number) and most < _LARGEST:
         most *= 2
     step = most // 2

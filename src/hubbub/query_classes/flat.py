@@ -115,7 +115,7 @@ class PerQuery:
 
     def rate(self, setting: Setting) -> Fraction:
         """Of the noise of each answer."""
-        return setting.half_way / setting.listed.depth
+        return setting.half_way / setting.listed_queries.depth
 
     def why_not(self, setting: Setting) -> str:
         listing = why_unlisted(setting)
@@ -127,7 +127,7 @@ class PerQuery:
         """Guarantee: a person is in at most `depth` queries and moves each by one, so the losses of their noises add up
         to this (Dwork, McSherry, Nissim, Smith 2006). One replaced by another leaves some and enters as many others,
         which costs at most twice this."""
-        return self.rate(setting) * setting.listed.depth
+        return self.rate(setting) * setting.listed_queries.depth
 
     def error_bound(self, setting: Setting) -> Fraction:
         """Guarantee: the exact tail of one noise for each query (:func:`hubbub.query_classes.tails.farthest`)."""
@@ -151,7 +151,7 @@ class PerQuery:
         return geometric_variance(self.rate(setting))
 
     def seconds(self, setting: Setting) -> float:
-        return 0.1 + 3e-8 * setting.listed.number
+        return 0.1 + 3e-8 * setting.listed_queries.number
 
     def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
         """Guarantee: exact counts with exact noise, so what :meth:`spends` says is lost and no more."""
@@ -163,4 +163,4 @@ class PerQuery:
         return cells.answers(setting.queries)
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:
-        return Fraction(int(drawn.numbers[setting.listed.index_of(box_of(query))]))
+        return Fraction(int(drawn.numbers[setting.listed_queries.index_of(box_of(query))]))

@@ -66,7 +66,7 @@ class Setting:
         return self.queries.shape
 
     @property
-    def listed(self) -> Listed:
+    def listed_queries(self) -> Listed:
         """The queries, for a method that lists them."""
         assert not isinstance(self.queries, Halfspaces), "half-spaces are not listed"
         return self.queries

@@ -43,7 +43,7 @@ class SmallDatabase:
         listing = why_unlisted(setting)
         if listing:
             return listing
-        if too_many(setting.cells, self.size, setting.listed.number):
+        if too_many(setting.cells, self.size, setting.listed_queries.number):
             return f"it lists every database of {self.size:,} rows, and there are too many of them"
         return too_wide(setting.any_row / 2)
 
@@ -67,12 +67,14 @@ class SmallDatabase:
         return self.error_bound(setting)
 
     def seconds(self, setting: Setting) -> float:
-        return 0.1 + 2e-6 * candidates(setting.cells, self.size) * (1 + setting.listed.number / 500)
+        return 0.1 + 2e-6 * candidates(setting.cells, self.size) * (1 + setting.listed_queries.number / 500)
 
     def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
         """Guarantee: one draw of the exact exponential mechanism, so what :meth:`spends` says is lost and no more."""
         databases = databases_of(setting.cells, self.size)
-        losses = _losses(databases, setting.listed, cells.answers(setting.listed), setting.public_rows, self.size)
+        losses = _losses(
+            databases, setting.listed_queries, cells.answers(setting.listed_queries), setting.public_rows, self.size
+        )
         return Drawn(databases[exponential(losses, setting.any_row / 2, source)].astype(np.int64))
 
     def answer(self, setting: Setting, drawn: Drawn, query: Query) -> Fraction:

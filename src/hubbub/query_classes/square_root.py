@@ -98,7 +98,7 @@ class SquareRoot:
         return self._reach(setting, self._squares(setting, query), setting.doubt)
 
     def _miss_per_query(self, setting: Setting) -> Fraction:
-        return setting.doubt / setting.listed.number
+        return setting.doubt / setting.listed_queries.number
 
     def _squares(self, setting: Setting, query: Query) -> float:
         """At least the sum of the squared weights of the noises of an interval."""

@@ -252,7 +252,7 @@ class Tree:
         return self._reach(setting, query, setting.doubt)
 
     def _miss_per_query(self, setting: Setting) -> Fraction:
-        return setting.doubt / setting.listed.number
+        return setting.doubt / setting.listed_queries.number
 
     def _reach(self, setting: Setting, query: Query, miss: Fraction) -> Fraction:
         fit = self.fit(setting)

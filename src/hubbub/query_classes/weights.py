@@ -76,13 +76,13 @@ class Weights:
 
     def draw(self, setting: Setting, cells: Cells, source: Source) -> Drawn:
         """Guarantee: the data is met by exact choices and exact noise alone, so what :meth:`spends` says is lost."""
-        truth = cells.answers(setting.listed)
+        truth = cells.answers(setting.listed_queries)
         found = _Average(setting)
         measured: list[tuple[Query, int]] = []
         for _ in range(self.rounds):
-            answers = np.rint(setting.public_rows * setting.listed.answers(found.weights)).astype(np.int64)
+            answers = np.rint(setting.public_rows * setting.listed_queries.answers(found.weights)).astype(np.int64)
             chosen = exponential(-np.abs(truth - answers), self.rate(setting) / 2, source)
-            query = setting.listed.at(chosen)
+            query = setting.listed_queries.at(chosen)
             noisy = int(truth[chosen]) + int(two_sided_geometric(self.rate(setting), 1, source)[0])
             measured.append((query, noisy))
             found.tilt(query, noisy)
