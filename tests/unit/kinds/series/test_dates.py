@@ -7,7 +7,7 @@ from itertools import pairwise
 import pyarrow as pa
 import pytest
 
-from hubbub.kinds.series.dates import NO_DAY, days
+from hubbub.series import NO_DAY, read_days
 from hubbub.tables.calendar import UNITS, Calendar
 
 FIRST = {"day": "2026-01-31", "week": "2026-W05", "month": "2026-01", "quarter": "2026-Q1", "year": "2026"}
@@ -16,14 +16,14 @@ FIRST = {"day": "2026-01-31", "week": "2026-W05", "month": "2026-01", "quarter":
 @pytest.mark.parametrize(("unit", "a_day"), [("s", 86_400), ("ms", 86_400_000), ("us", 86_400_000_000)])
 def test_47_no_moment_wraps_round(unit: str, a_day: int) -> None:
     moments = [-(2**63), -1, 0, a_day - 1, a_day, 2**63 - 1]
-    found, unread = days(pa.chunked_array([pa.array([*moments, None], pa.timestamp(unit))]))
+    found, unread = read_days(pa.chunked_array([pa.array([*moments, None], pa.timestamp(unit))]))
     assert found.tolist() == [*(each // a_day for each in moments), NO_DAY]
     assert not unread.any()
 
 
 def test_47_no_day_wraps_round() -> None:
     ends = [-(2**31), -1, 0, 2**31 - 1]
-    found, _ = days(pa.chunked_array([pa.array([*ends, None], pa.int32()).view(pa.date32())]))
+    found, _ = read_days(pa.chunked_array([pa.array([*ends, None], pa.int32()).view(pa.date32())]))
     assert found.tolist() == [*ends, NO_DAY]
 
 
