@@ -502,11 +502,31 @@ class Weighted(Declared):
 
     @property
     def survey(self) -> PoissonSurvey | None:
-        return _survey(self.weight, self.poisson_survey)
+        if not self.poisson_survey:
+            return None
+        if self.weight is None:
+            raise WrongUse(
+                "a secret survey has the weights of those who were taken; say them, with `weight=column:0..W:STEP`"
+            )
+        return PoissonSurvey(weight=self.weight.column, largest=self.weight.high, step=self.weight.step)
 
     @property
     def sensitivity(self) -> Sensitivity | None:
-        return _sensitivity(self)
+        """Of counts, or of the sums of x and of W - x, by bins.
+
+        Guarantee: the largest there is of one person who comes or goes. A row of weight w moves a count by w, and both
+        sums together by w W in absolute value and by at most that in length, since x^2 + (W - x)^2 <= W^2; rows of one
+        bin add up, and those of several are what :meth:`hubbub.tables.contribution.ContributionBounds.rows` says.
+        """
+        if self.discovered or isinstance(self.protection, Crowd) or self.survey is not None:
+            return None
+        width, bounds = self.steps * (1 if self.weight is None else self.weight.steps), self.unit.bounds
+        bins = squares = most = self.unit.moved(self.bins)
+        if bounds is not None:
+            bins, squares = bounds.people(self.bins).l1, bounds.rows(self.bins).l2_squared
+        ones = width == 1 and self.most_in_a_bin == 1  # then a person moves one of the two sums
+        moved = bins * (1 if ones or self.measured is None else 2)
+        return Sensitivity(l1=width * most, l2_squared=width**2 * squares, moved=moved, ones=ones)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -527,39 +547,6 @@ class Calibrated(Weighted):
     def value(self, over: int, under: int) -> Fraction:
         """What the part over/under of the range 0..1 stands for, in the unit of the numbers."""
         return Fraction(over, under)
-
-
-def _sensitivity(spec: Statistic) -> Sensitivity | None:
-    """Of counts, or of the sums of x and of W - x, by bins.
-
-    Guarantee: the largest there is of one person who comes or goes. A row of weight w moves a count by w, and both sums
-    together by w W in absolute value and by at most that in length, since x^2 + (W - x)^2 <= W^2; rows of one bin add up,
-    and those of several are what :meth:`hubbub.tables.contribution.ContributionBounds.rows` says.
-    """
-    if spec.discovered or isinstance(spec.protection, Crowd) or spec.survey is not None:
-        return None
-    width = spec.steps * (1 if spec.weighted_by is None else spec.weighted_by.steps)
-    most = spec.unit.moved(spec.bins)
-    bins, squares = most, most
-    if spec.unit.bounds is not None:
-        bins, squares = spec.unit.bounds.people(spec.bins).l1, spec.unit.bounds.rows(spec.bins).l2_squared
-    ones = width == 1 and spec.most_in_a_bin == 1  # then a person moves one of the two sums
-    return Sensitivity(
-        l1=width * most,
-        l2_squared=width**2 * squares,
-        moved=bins * (1 if ones or spec.measured is None else 2),
-        ones=ones,
-    )
-
-
-def _survey(weight: Measure | None, declared: bool) -> PoissonSurvey | None:
-    if not declared:
-        return None
-    if weight is None:
-        raise WrongUse(
-            "a secret survey has the weights of those who were taken; say them, with `weight=column:0..W:STEP`"
-        )
-    return PoissonSurvey(weight=weight.column, largest=weight.high, step=weight.step)
 
 
 def check_found(spec: Statistic) -> None:
@@ -639,10 +626,10 @@ def _check_gaussian(spec: Statistic) -> None:
 
 
 def _check_subtotals(spec: Statistic) -> None:
-    from hubbub.kinds.sums import subtotals
+    from hubbub.kinds.sums.subtotals import check
 
     plain = isinstance(spec.protection, Noise) and not spec.discovered and not spec.ranked
-    subtotals.check(spec.axes, covered=plain and not spec.any_row and not spec.unit.expected_rows)
+    check(spec.axes, covered=plain and not spec.any_row and not spec.unit.expected_rows)
 
 
 def _check_totals(spec: Statistic) -> None:
