@@ -39,7 +39,7 @@ def test_ties_that_branch_too_much_are_refused_before_they_are_followed(monkeypa
         followed.append(1)
         return without(self, out)
 
-    monkeypatch.setattr(Piles, "without", counted)
+    monkeypatch.setattr(Piles, "without_candidates", counted)
     for candidates in (100, 1500):
         followed.clear()
         with pytest.raises(Refused, match="too many for the exact law"):
