@@ -65,7 +65,7 @@ class Case:
         if self.kind == "questions":
             options["spec"] = str(folder / "questions.toml")
             (folder / "questions.toml").write_text(QUESTIONS.format(**options.pop("file")))
-        asked = registry.kind(self.kind).from_options(person="id", **options)
+        asked = registry.kind(self.kind).ask(person="id", **options)
         return asked.with_schema(open_source(table(self.people[:1])).columns())
 
 

@@ -51,7 +51,7 @@ class Case:
         return sorted(found, key=str)
 
     def spec(self) -> Spec:
-        asked = registry.kind(self.kind).from_options(person="id", rows_per_person="3", **self.options)
+        asked = registry.kind(self.kind).ask(person="id", rows_per_person="3", **self.options)
         return asked.with_schema(open_source(table(())).columns())
 
 

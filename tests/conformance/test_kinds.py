@@ -91,7 +91,7 @@ class Case:
     def spec(self, schema: Any = None) -> Spec:
         """What is asked, resolved against the columns of the table."""
         person = {"person": "id"} if registry.kind(self.kind).data == TABLE else {}
-        asked = registry.kind(self.kind).from_options(**person, **self.words)
+        asked = registry.kind(self.kind).ask(**person, **self.words)
         return asked.with_schema(self.opened(self.fewer).columns() if schema is None else schema)
 
     def played(self, table: Any) -> Release:

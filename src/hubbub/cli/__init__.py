@@ -66,7 +66,7 @@ def _in_one_sentence(known: Callable[[], set[str]] = set) -> Iterator[None]:
         raise Sentence(f"{wrong[:1].lower()}{wrong[1:]}{mark} see {where} --help", error.exit_code) from error
 
 
-_DESCRIBED: Final = "hubbub describe FILE --{} says it for all that is published of the table"
+_DESCRIBED: Final = "hubbub describe takes --{}, once for all"
 _NEAR: Final = 0.7  # so alike are an option and the one that was meant
 _OTHER_NAMES: Final = {
     "eps": ("epsilon",), "budget": ("epsilon",), "k": ("crowd",), "min-count": ("crowd",), "threshold": ("crowd",),

@@ -109,7 +109,7 @@ RH people.csv --by town=Bath,York --epsilon one --out o => 2 --epsilon must be a
 RH people.csv --by town --crowd 5 --sample 2 --out o => 2 sample must lie between 0 and 1, not 2; leave
 RH people.csv --by town --crowd 5 --sample 20% --out o => 2 sample must be a number like 0.1, 1/3 or 1e-6,
 RH people.csv --by town --crowd 5 --scale-up --out o => 2 --scale-up needs the rate at which people are
-RH people.csv --by town --crowd 5 --collected 0.5 --sample 0.5 --out o => 2 no such option '--collected' here: hubbub describe FILE --collected says it
+RH people.csv --by town --crowd 5 --collected 0.5 --sample 0.5 --out o => 2 no such option '--collected' here: hubbub describe takes --collected
 RH people.csv --by town --crowd 5 --coverage 95 --out o => 2 coverage must lie between 0 and 1, not 95;
 RH people.csv --by town --crowd 5 --at-delta 0 --out o => 2 at-delta must be above 0, not 0
 RH people.csv --by town --crowd 5 --mechanism k=5 --out o => 2 --mechanism says how all counts are drawn; drop --crowd

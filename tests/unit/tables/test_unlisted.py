@@ -61,7 +61,7 @@ def test_misspelt_values_are_refused_at_no_cost_unless_a_larger_share_is_declare
     assert "bath" not in refused.output
     assert not (people.parent / "o").exists()
     assert not Ledger().account("people").spent_releases
-    assert "hubbub describe FILE --unlisted says it" in refused.stderr
+    assert "hubbub describe takes --unlisted, once for all" in refused.stderr
     declare(people, "--unlisted", "0.29")
     assert released(people, kind, *WAYS[kind]).exit_code == 3
     declare(people, "--unlisted", "0.3")
