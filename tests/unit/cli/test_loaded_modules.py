@@ -165,4 +165,4 @@ def test_a_release_loads_its_own_kind_and_no_other(home: Path) -> None:
         [sys.executable, "-c", script, *words], capture_output=True, text=True, cwd=home, check=True, env=_own(home)
     )
     kinds = next(line for line in done.stdout.splitlines() if line.startswith("kinds:")).split()[1:]
-    assert set(kinds) == {"histogram", "table"}
+    assert set(kinds) == {"count_tables", "histogram", "table"}
