@@ -33,7 +33,7 @@ from hubbub.serialization.canonical import Plain
 from hubbub.tables.cell_format import Missing
 from hubbub.tables.engine import Engine
 from hubbub.tables.identity import Identity
-from hubbub.tables.privacy_unit import declared_collected
+from hubbub.tables.privacy_unit import check_one_unit, declared_collected
 from hubbub.tables.schema import column, unnamed_person
 
 
@@ -384,8 +384,7 @@ def _check_person_declared(person: str | None, rows_are_people: bool, offer: str
             "say who a person is: `person=COLUMN`, the column that says who a row is about, or `rows_are_people=True` "
             f"if each row is another person{offer}"
         )
-    if person is not None and rows_are_people:
-        raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that is so")
+    check_one_unit(person, rows_are_people)
 
 
 def address(source: str | os.PathLike[str]) -> bool:

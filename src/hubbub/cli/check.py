@@ -7,17 +7,29 @@ import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from hubbub.cli import display, echo, examples, json_option, options, page, print_json, print_text
+from hubbub.cli.proposals import (
+    BOUND,
+    PROMISE,
+    examined,
+    groups_hidden,
+    mean_command,
+    percent_of,
+    propose_command,
+    propose_declaration,
+    propose_range,
+    reading_suffix,
+    weight_column,
+)
 from hubbub.cli.release import READING, TABLE
 from hubbub.errors import HubbubError, Refused, WrongUse
 from hubbub.runtime.interruption import interruptible
 from hubbub.runtime.progress import working
-from hubbub.tables.cell_format import COMMA, MONEY
-from hubbub.tables.schema import is_numbering, names_a_thing
+from hubbub.tables.privacy_unit import check_one_unit
 
 if TYPE_CHECKING:
     from hubbub.tables.inspection import Cells, Crowds, Inspection, Partners, Persons
@@ -39,26 +51,6 @@ _UNIQUE: Final = {
         "hold."
     ),
 }
-_DICTIONARY: Final = "dictionary.json"  # of a table that lies beside no file
-_PROMISE: Final = ("epsilon", "delta", "out")  # of a release, kept in the command that is proposed
-_WEIGHTS: Final = {"weight", "weights", "wt", "wgt", "pweight"}
-_NUMBERED: Final = {
-    "code",
-    "zip",
-    "postcode",
-    "year",
-    "index",
-    "unnamed",
-    "lat",
-    "latitude",
-    "lon",
-    "lng",
-    "longitude",
-}  # numbers that nobody adds up
-_NOT_ADDED: Final = _NUMBERED | _WEIGHTS
-_BOUND: Final = 3  # bins or rows of a person in a proposed command, whatever the table
-_FEW: Final = 50  # values of a column that is proposed
-
 
 _LOOKED: Final = tuple(
     option for option in (*TABLE, *READING) if option.name in (*_CSV, "table", "missing", "join", "on")
@@ -145,14 +137,13 @@ def check(
     how = {name: words.pop(name) for name in (*_CSV, "table", "missing")}
     typed = {name: value for name, value in (how | {"join": join, "on": on}).items() if value and name != "table"}
     unique = bool(words.pop("unique_person", None))
-    if person is not None and rows_are_people:
-        raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that is so")
+    check_one_unit(person, rows_are_people)
     declared = find(file, how["table"], dictionary)
     said = declared.open_words({"person": person, "rows_are_people": rows_are_people, **how})
     how = {name: tuple(said[name]) if name == "missing" else said[name] for name in how}
     join, on = join or said.get("join"), on or said.get("on")
     person, rows_are_people = (on or person) if join or on else said["person"], said["rows_are_people"]
-    promise_words = {name: words[name] for name in _PROMISE if words.get(name)}
+    promise_words = {name: words[name] for name in PROMISE if words.get(name)}
     unused = sorted(
         f"--{name.replace('_', '-')}" for name, value in words.items() if value and name not in promise_words
     )
@@ -186,11 +177,11 @@ def check(
             "`unique_person` declares that no id comes twice; say which column has the ids (`person=COLUMN`)"
         )
     asks = bool(found.possible_ids) and person is None and not rows_are_people  # nobody said yet whom rows are about
-    declare = _declaration(found, file, how, typed)
+    declare = propose_declaration(found, file, how, typed)
     command = (
         None
         if asks
-        else _command(
+        else propose_command(
             found, file, person, by, how | {"on": on, "dictionary": dictionary}, promise_words, declare, unique=unique
         )
     )
@@ -198,7 +189,7 @@ def check(
     crowds = _crowds(file, person, columns or "", crowd, keep, how) if of_records else None
     if as_json:
         told = {"unique_person": found.persons.once} if unique and found.persons is not None else {}
-        hidden = None if command is None else _groups_hidden(found, command)
+        hidden = None if command is None else groups_hidden(found, command)
         print_json(
             found.as_json()
             | {"declare": declare, "command": command, "hidden": None if hidden is None else hidden.as_json()}
@@ -253,7 +244,7 @@ def check(
         echo(f"\nYou could run: {command}")
         if bound := re.search(r" --(distinct|rows-per-person) (\d+) ", command):
             _of_bound(*bound.groups())
-        if (hidden := _groups_hidden(found, command)) is not None:
+        if (hidden := groups_hidden(found, command)) is not None:
             echo(hidden.sentence())
         echo("Choose the bins by what is public about the column, not by what stands above.")
         if "--delta" in command:
@@ -261,15 +252,15 @@ def check(
                 "Values that are public, like the answers of a form, are better listed: with --by COLUMN=a,b,c and without "
                 "--delta no bin is hidden."
             )
-        if not by and of is None and (weight := _weight(found, person)) is not None:
+        if not by and of is None and (weight := weight_column(found, person)) is not None:
             echo(
                 f"{display(weight)} may be a survey weight: with --weight {display(weight)}:0..HIGH:STEP a count, fraction, "
                 "mean or sum counts people by it. HIGH is public, and the weights were fixed beforehand, one by one: not "
                 "raked, post-stratified or scaled to a total."
             )
-        if not by and of is None and (measured := _range_hint(found, person)) is not None:
+        if not by and of is None and (measured := propose_range(found, person)) is not None:
             echo(
-                f"For an average: {_mean_command(command, measured)} (or sum for mean, of values from 0), with a range that is public."
+                f"For an average: {mean_command(command, measured)} (or sum for mean, of values from 0), with a range that is public."
             )
             echo("By groups, list them: --by COLUMN=a,b,c. No mean is told of groups that were found in the data.")
         echo(ONCE)
@@ -297,7 +288,7 @@ def _crowds(
 
 
 def _of_crowds(crowds: Crowds) -> Iterator[str]:
-    share = _percent(crowds.kept / max(crowds.people, 1))
+    share = percent_of(crowds.kept / max(crowds.people, 1))
     yield f"Records that at least {crowds.crowd} people share: {crowds.kept:,} of {crowds.people:,} people ({share})."
     for each in crowds.diversity:
         if each.least_values is None or each.largest_distance is None:
@@ -385,13 +376,9 @@ def _sentences(found: Inspection) -> Iterator[str]:
         who = "rows" if found.persons is None else "people"
         yield f"{found.met:,} {who} meet the condition."
     yield from map(display, found.misses())
-    spelled = [cells.missing_option() for cells in _examined(found) if cells.spelled]
+    spelled = [cells.missing_option() for cells in examined(found) if cells.spelled]
     if spelled:
         yield f"If they are missing, declare it: {' '.join(f'--missing {shlex.quote(each)}' for each in spelled)}"
-
-
-def _examined(found: Inspection) -> tuple[Cells, ...]:
-    return found.columns if found.measured is None else (*found.columns, found.measured)
 
 
 def _of_partners(met: Partners) -> Iterator[str]:
@@ -429,7 +416,7 @@ def _of_bound(option: str, most: str) -> None:
     if option == "distinct":
         echo(
             f"It counts how many people were ever in each bin, each person in at most {most} bins. To count rows, such as "
-            f"visits, put --rows-per-person {_BOUND} in place of --distinct {most}, list the bins and leave out --delta."
+            f"visits, put --rows-per-person {BOUND} in place of --distinct {most}, list the bins and leave out --delta."
         )
     echo(f"The {most} does not come from the cells: choose this bound by what is public.")
 
@@ -447,11 +434,11 @@ def _draw_kept(found: Inspection) -> None:
     grid = Rows("at most", "rows", "all rows of", *(["bins", "all bins of"] if found.bins_kept else []), indent=" ")
     bins = found.bins_kept or (None,) * len(found.persons.rows_kept)
     for rows, own in zip(found.persons.rows_kept, bins, strict=True):
-        cells = ["all" if rows.most is None else str(rows.most), _percent(rows.kept / max(rows.of, 1))]
-        cells.append(f"{_percent(rows.people / people)} of people")
+        cells = ["all" if rows.most is None else str(rows.most), percent_of(rows.kept / max(rows.of, 1))]
+        cells.append(f"{percent_of(rows.people / people)} of people")
         if own is not None:
             there = max(found.bins_kept[-1].people, 1)
-            cells += [_percent(own.kept / max(own.of, 1)), f"{_percent(own.people / there)} of people"]
+            cells += [percent_of(own.kept / max(own.of, 1)), f"{percent_of(own.people / there)} of people"]
         grid.add(*cells)
     console.print(grid)
 
@@ -470,13 +457,13 @@ def _draw_values(found: Inspection, of: str | None) -> None:
     grid = Rows("at most", "of the sum", "nothing is cut of", indent=" ")
     for kept in found.values_kept:
         cap = "all" if kept.most is None else f"{to_text(kept.most * range_.high)}"
-        grid.add(cap, _percent(kept.kept / max(kept.of, 1)), f"{_percent(kept.people / people)} of people")
+        grid.add(cap, percent_of(kept.kept / max(kept.of, 1)), f"{percent_of(kept.people / people)} of people")
     console.print(grid)
 
 
 def _of_bins(cells: Cells, rows: int, outside: str = "in no listed bin", after: str = "bins") -> Iterator[str]:
     sentences = [
-        f"{many:,} {text} ({_percent(many / max(rows, 1))})"
+        f"{many:,} {text} ({percent_of(many / max(rows, 1))})"
         for many, text in (
             (cells.missing, "missing"),
             (cells.unreadable, "cannot be read as declared"),
@@ -489,12 +476,8 @@ def _of_bins(cells: Cells, rows: int, outside: str = "in no listed bin", after: 
         shapes = ", ".join(f"{shape} ({many:,})" for shape, many in cells.shapes)
         yield f"  Unreadable ones look like {shapes}; 9 is any digit, x any letter."
     if cells.unreadable and cells.reads is not None:
-        how = f"with {cells.reads} after the {after}" if _suffix(cells) else "as they are"
+        how = f"with {cells.reads} after the {after}" if reading_suffix(cells) else "as they are"
         yield f"  Nearly all can be read {how}."
-
-
-def _percent(share: float) -> str:
-    return "100 %" if share == 1 else "below 0.1 %" if 0 < share < 0.001 else f"{100 * share:.1f} %"
 
 
 def _draw(found: Inspection) -> None:
@@ -526,189 +509,5 @@ def _draw(found: Inspection) -> None:
     grid = Rows("k", *("everybody" if rate == 1 else f"sample {float(rate):g}" for rate in rates), indent=" ")
     for k in dict.fromkeys(fare.crowd for fare in found.fares):
         each = {fare.rate: fare for fare in found.fares if fare.crowd == k}
-        grid.add(str(k), *(f"{_percent(each[rate].bins)} / {_percent(each[rate].people)}" for rate in rates))
+        grid.add(str(k), *(f"{percent_of(each[rate].bins)} / {percent_of(each[rate].people)}" for rate in rates))
     console.print(grid)
-
-
-def _suffix(cells: Cells) -> str:
-    return f",{cells.reads}" if cells.reads not in (None, "numbers", "dates", "boolean") else ""
-
-
-def _command(
-    found: Inspection,
-    file: str,
-    person: str | None,
-    by: tuple[str, ...],
-    how: dict[str, Any],
-    promise_words: dict[str, str],
-    declare: str | None,
-    *,
-    unique: bool,
-) -> str | None:
-    """A release of these columns; without any, of one with few values. Its bins are never taken from the data."""
-    from hubbub.tables.bins import Discovered, declared_size, parse
-
-    specs = [_with_reading(spec, cells) for spec, cells in zip(by, found.columns, strict=False)]
-    found_bins = any(isinstance(parse(spec), Discovered) for spec in specs)
-    measured = found.measured if not found_bins else None  # of found bins no mean is told without more
-    if not by and measured is None:
-        ids = {person, *found.possible_ids}
-        few = (cells for cells in found.columns if cells.column not in ids and _could_be_bins(cells))
-        specs = [f'"{column}"' if set(column) & set('=:,"') else column for column in (c.column for c in few)][:1]
-    if (not specs and measured is None) or (
-        by and not found.fares
-    ):  # of bins with nobody in them zeros would be published, and paid for
-        return None
-    from hubbub.engines.opening import is_address, without_secrets
-
-    kind = "histogram" if measured is None else "mean"
-    parts = ["hubbub", "release", kind, without_secrets(file) if is_address(file) else file]
-    parts += [part for name in ("table", "dictionary") if how[name] for part in (f"--{name}", how[name])]
-    if declare is not None and is_address(file) and not how["dictionary"]:
-        parts += ["--dictionary", _DICTIONARY]
-    if is_address(file) and " " in (how["table"] or ""):
-        parts += ["--dataset", "people"]  # a query has no name of its own
-    parts += [] if how["on"] else ["--person", person] if person else ["--rows-are-people"]
-    if found.persons is not None and not found.persons.once:
-        bins = declared_size([parse(spec) for spec in specs]) or _BOUND
-        parts += ["--distinct", str(min(bins, _BOUND))] if measured is None else ["--rows-per-person", str(_BOUND)]
-    elif unique:
-        parts.append("--unique-person")
-    parts += [] if measured is None else ["--of", _with_reading(measured.spec or "", measured)]
-    for spec in specs:
-        parts += ["--by", spec]
-    # What can be added to later: a table of crowds would close the dataset to every other one.
-    found_bins = any(isinstance(parse(spec), Discovered) for spec in specs)  # those that are proposed, too
-    promise = {"epsilon": "1", "delta": "1e-9", "out": "out/"} | promise_words
-    confirmed = ["--yes"] if found.unnamed_person is not None else []
-    typed = [part for name in _PROMISE if name != "delta" or found_bins for part in (f"--{name}", promise[name])]
-    return " ".join(map(shlex.quote, [*parts, *confirmed, *typed]))
-
-
-def _declaration(found: Inspection, file: str, how: dict[str, Any], typed: dict[str, Any]) -> str | None:
-    """The command that writes down how the table is read; None where nothing is to be said."""
-    from hubbub.engines.opening import is_address, without_secrets
-
-    words = [
-        (f"--{name.replace('_', '-')}", each)
-        for name, value in typed.items()
-        for each in (value if isinstance(value, tuple) else (value,))
-    ]
-    words += [("--missing", cells.missing_option()) for cells in _examined(found) if cells.unreadable and cells.spelled]
-    if any("encoding" in rule for rule, _ in found.left_out) and how["encoding"] is None:
-        words.append(("--encoding", "cp1252"))
-    if not words:
-        return None
-    where = [("--table", how["table"])] if how["table"] else []
-    where += [("--out", _DICTIONARY)] if is_address(file) else []
-    named = without_secrets(file) if is_address(file) else file
-    return shlex.join(["hubbub", "describe", named, *(part for pair in (*where, *words) for part in pair)])
-
-
-class Hidden(NamedTuple):
-    """What a proposed release of found bins would not show: about how many people a group has there at most, which is
-    public; and of this table, privately, how many groups and people these are. Without bins, nothing was counted."""
-
-    most: int
-    counted: bool
-    groups: int
-    of_groups: int
-    people: int
-    of_people: int
-
-    def sentence(self) -> str:
-        public = f"That command does not show groups of about {self.most:,} people or fewer, nor how many there are"
-        if not self.counted:
-            return f"{public}; look again with its --by to see how many that would be."
-        share = _percent(self.people / max(self.of_people, 1))
-        return f"{public}: now {self.groups:,} of {self.of_groups:,} groups, with {share} of the people."
-
-    def as_json(self) -> dict[str, Any]:
-        counted = {
-            "groups": self.groups,
-            "of_groups": self.of_groups,
-            "people": self.people,
-            "of_people": self.of_people,
-        }
-        return {"groups_up_to": self.most, **(counted if self.counted else {})}
-
-
-def _groups_hidden(found: Inspection, command: str) -> Hidden | None:
-    """What the proposed command would hide, if it finds its bins in the data."""
-    from hubbub import registry
-    from hubbub.channels.visibility import largest_usually_hidden
-    from hubbub.kinds.histogram.spec import Histogram
-
-    words = shlex.split(command)
-    if "--delta" not in words or "histogram" not in words:
-        return None
-    given = {
-        name: words[words.index(f"--{name}") + 1] for name in ("epsilon", "delta", "distinct") if f"--{name}" in words
-    }
-    by = [words[i + 1] for i, word in enumerate(words) if word == "--by"]
-    who = {"person": "id"} if "--rows-are-people" not in words else {}
-    spec = registry.kind("histogram").ask(by=by, **who, **given)
-    assert isinstance(spec, Histogram)
-    most = largest_usually_hidden(spec.channel)
-    every = found.up_to(max((people for people, _ in found.sizes), default=0))
-    return Hidden(
-        most, bool(found.sizes), *(each for pair in zip(found.up_to(most), every, strict=True) for each in pair)
-    )
-
-
-def _could_be_bins(cells: Cells) -> bool:
-    """Whether it has few values, and none of them is a name."""
-    return 2 <= (cells.values or 0) <= _FEW and "name" not in cells.column.lower()
-
-
-def _weight(found: Inspection, person: str | None) -> str | None:
-    """The first column of numbers that is a weight by its name."""
-    numbers = [each for each in found.columns if (each.reads or "").startswith((COMMA, "numbers"))]
-    return next((each.column for each in numbers if _words(each) & _WEIGHTS and each.column != person), None)
-
-
-def _words(cells: Cells) -> set[str]:
-    """The words of the name of a column."""
-    return set(re.split(r"[\W_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", cells.column).lower()))
-
-
-def _range_hint(found: Inspection, person: str | None) -> str | None:
-    """How the first column of money, or else of numbers, is measured; its range is never taken from the data. Numbers
-    that may number somebody, by their name or their values, are not proposed."""
-    for ways in ((MONEY,), (COMMA, "numbers")):
-        for cells in found.columns:
-            like_ids = cells.column in found.possible_ids or 10 * (cells.values or 0) >= 9 * found.rows
-            if (
-                (cells.reads or "").startswith(ways)
-                and cells.column != person
-                and not is_numbering(cells.column)
-                and not _words(cells) & _NOT_ADDED
-                and (not like_ids or names_a_thing(cells.column))
-            ):
-                name = f'"{cells.column}"' if set(cells.column) & set('=:,"') else cells.column
-                return f"{name}:LOW..HIGH:STEP{_suffix(cells)}"
-    return None
-
-
-def _mean_command(command: str, measured: str) -> str:
-    """The command that is proposed for counts, for a mean of everybody; of several rows of a person some count."""
-    words = shlex.split(command)
-    words[words.index("histogram")] = "mean"
-    if "--distinct" in words:
-        at = words.index("--distinct")
-        words[at : at + 2] = ["--rows-per-person", str(_BOUND)]
-    for option in ("--by", "--delta"):
-        while option in words:
-            at = words.index(option)
-            del words[at : at + 2]
-    if words[-1] == "out/":  # beside the counts
-        words[-1] = "mean/"
-    at = words.index("--epsilon")
-    return " ".join(map(shlex.quote, [*words[:at], "--of", measured, *words[at:]]))
-
-
-def _with_reading(spec: str, cells: Cells) -> str:
-    """The bins that were asked for, with the way in which their cells can be read; null and other stay last."""
-    from hubbub.tables.bins import with_reading
-
-    return with_reading(spec, _suffix(cells).removeprefix(",")) if _suffix(cells) and cells.unreadable else spec

@@ -17,6 +17,7 @@ from hubbub.plan.planned import FILE, OUT
 from hubbub.plan.targets import TARGETS
 from hubbub.protocol.option import Option, options_of
 from hubbub.runtime.progress import working
+from hubbub.tables.privacy_unit import check_one_unit
 
 _ROWS_LISTED: Final = 12  # designs in the table
 _PLANNED: Final = tuple(replace(option, required=False) for option in options_of(planning.release))  # but for cubes
@@ -61,8 +62,7 @@ def _plan(ctx: click.Context, /, want: str | None, ask: str, as_json: bool, **gi
         if typed & {"person", "rows_are_people"}:
             typed |= {"person", "rows_are_people"}  # who a person is was said
         given |= {name: value for name, value in planning.facts(given["facts"]).items() if name not in typed}
-    if given["person"] is not None and given["rows_are_people"]:
-        raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that is so")
+    check_one_unit(given["person"], given["rows_are_people"])
     chart, file, out = given["chart"], given["file"], given["out"]
     if chart is not None:
         from hubbub import charts

@@ -26,6 +26,7 @@ from hubbub.errors import WrongUse
 from hubbub.numeric.exact import Exact, integer, positive, rational
 from hubbub.runtime.frozen import dataclass
 from hubbub.serialization.toml import read_toml
+from hubbub.tables.privacy_unit import check_one_unit
 
 MOST_BINS: Final = 10_000_000
 _STEEPEST: Final = 20
@@ -176,8 +177,7 @@ def facts(path: str | Path) -> dict[str, Any]:
         kind, description = _TYPES[name]
         if type(value) is not kind or (isinstance(value, list) and not all(isinstance(each, str) for each in value)):
             raise WrongUse(f"the fact {name} must be {description}; correct the file")
-    if "person" in found and found.get("rows_are_people"):
-        raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that is so in the file")
+    check_one_unit(found.get("person"), bool(found.get("rows_are_people")))
     for name in ("shape", "file"):
         if name in found and not (name == "shape" and is_name(found[name])):
             found[name] = str(file.parent / found[name])

@@ -185,6 +185,12 @@ def _check_rows(unit: Unit, bounds: ContributionBounds) -> None:
         )
 
 
+def check_one_unit(person: object, rows_are_people: bool) -> None:
+    """Refuse a column that says who is who beside the word that each row is another person."""
+    if person is not None and rows_are_people:
+        raise WrongUse("`person` and `rows_are_people` exclude each other; keep the one that applies")
+
+
 def _check_unique(unit: Unit) -> None:
     """Refuse the declaration where nobody has an id, or beside a word about people with several rows."""
     if unit.person is None:

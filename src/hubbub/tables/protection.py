@@ -44,9 +44,13 @@ class Noise:
     variance: Fraction | None = field(default=None, metadata=UNSAID)
 
     def __post_init__(self) -> None:
-        if self.epsilon <= 0:
-            raise WrongUse("epsilon must be above 0; choose another")
+        _check_above_zero(self.epsilon)
         _check_variance(self.variance)
+
+
+def _check_above_zero(loss: Fraction) -> None:
+    if loss <= 0:
+        raise WrongUse("epsilon must be above 0; choose another")
 
 
 def _check_variance(variance: Fraction | None) -> None:
@@ -80,8 +84,7 @@ class Knowledge:
     variance: Fraction | None = field(default=None, metadata=UNSAID)
 
     def __post_init__(self) -> None:
-        if self.epsilon <= 0 or self.rate <= 0:
-            raise WrongUse("epsilon must be above 0; choose another")
+        _check_above_zero(min(self.epsilon, self.rate))
         _check_variance(self.variance)
         if not 1 <= self.rows <= self.people:
             raise WrongUse(

@@ -261,7 +261,7 @@ def test_check_in_the_place_of_release_histogram_takes_the_same_words(tmp_path: 
     wrong = look(file, "--rows-are-people", "--epsilom", "1")
     assert (wrong.exit_code, wrong.stderr.startswith("hubbub: no such option '--epsilom'. ")) == (2, True)
     both = look(file, "--rows-are-people", "--person", "id")
-    assert both.stderr == "hubbub: --person and --rows-are-people exclude each other; keep the one that is so\n"
+    assert both.stderr == "hubbub: --person and --rows-are-people exclude each other; keep the one that applies\n"
 
 
 def test_check_takes_every_option_that_a_release_of_a_table_has(tmp_path: Path) -> None:

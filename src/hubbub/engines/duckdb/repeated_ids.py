@@ -111,10 +111,8 @@ class RepeatedWords:
             self._blocks.append((ordered, bounds))
             self._kept += len(words)
             return
-        try:
+        with _room():
             self._spill_file().write(ordered.data)
-        except OSError:
-            raise WrongUse(NO_ROOM) from None
         self._bounds.append(self._spilled + bounds)
         self._spilled += len(words)
 
@@ -129,26 +127,31 @@ class RepeatedWords:
     def _reopen(self) -> io.FileIO:
         """What was written, to be read."""
         assert self._file is not None
-        try:
+        with _room():
             self._file.flush()
             return open(self._path, "rb", buffering=0)
-        except OSError:
-            raise WrongUse(NO_ROOM) from None
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """Whatever the temporary file fails at inside is told as a lack of room."""
+    try:
+        yield
+    except OSError:
+        raise WrongUse(NO_ROOM) from None
 
 
 def _read(file: io.FileIO, spans: Sequence[tuple[int, int]]) -> Words:
     """The words in these parts of the file."""
     words = np.empty(sum(end - start for start, end in spans), np.uint64)
     into, done = words.view(np.uint8).data, 0
-    try:
+    with _room():
         for start, end in spans:
             file.seek(start * _SIZE)
             size = (end - start) * _SIZE
             if file.readinto(into[done : done + size]) != size:
-                raise WrongUse(NO_ROOM)
+                raise OSError("a file that was cut short")
             done += size
-    except OSError:
-        raise WrongUse(NO_ROOM) from None
     return words
 
 

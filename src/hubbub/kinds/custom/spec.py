@@ -142,16 +142,16 @@ class OwnMechanism(Spec):
         )
 
     def to_json(self) -> dict[str, Plain]:
-        raise WrongUse(NO_CERTIFICATE)
+        _refuse_certificate()
 
     def measure(self, data: Engine, source: Source) -> Measurement:
-        raise WrongUse(NO_CERTIFICATE)
+        _refuse_certificate()
 
     def present(self, measurement: Measurement) -> Result:
-        raise WrongUse(NO_CERTIFICATE)
+        _refuse_certificate()
 
     def load(self, files: Files) -> Measurement:
-        raise WrongUse(NO_CERTIFICATE)
+        _refuse_certificate()
 
     def run_custom(self, data: Engine, source: Source) -> Result:
         """Draw, fetch, shuffle, hand over.
@@ -190,7 +190,7 @@ class _Value(Result):
     value: Any
 
     def sheets(self) -> tuple[Sheet, ...]:
-        raise WrongUse(NO_CERTIFICATE)
+        _refuse_certificate()
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -294,7 +294,7 @@ def _state_claim(epsilon: Exact, delta: Exact, neighbours: str | None) -> Claim:
     return Claim(epsilon=lost, delta=slack, neighbours=kinds[neighbours], whose="whoever stated it")
 
 
-def _cannot(*_: Any, **__: Any) -> NoReturn:
+def _refuse_certificate(*_: Any, **__: Any) -> NoReturn:
     raise WrongUse(NO_CERTIFICATE)
 
 
@@ -304,8 +304,8 @@ OwnMechanism.kind = Kind(
     help="A mechanism of your own, from Python.",
     examples=(),
     options=(),
-    from_options=_cannot,
-    from_json=_cannot,
+    from_options=_refuse_certificate,
+    from_json=_refuse_certificate,
 )
 
 

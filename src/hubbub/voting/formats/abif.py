@@ -21,7 +21,7 @@ from typing import Final
 from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import checked_candidates
-from hubbub.voting.formats.ballot_file import BallotFile, Levels, gather, weight_of
+from hubbub.voting.formats.ballot_file import BallotFile, Levels, check_any, gather, weight_of
 from hubbub.voting.formats.labels import Meanings, meanings
 from hubbub.voting.formats.reading import Changes, Rank, Reading, ranking_of
 from hubbub.voting.recognition import check_names
@@ -36,8 +36,7 @@ def read(text: str, reading: Reading, *, candidates: Sequence[str] | None = None
     found = _Found()
     for number, line in enumerate(text.split("\n"), 1):
         found.line(line.partition("#")[0].strip(), number)
-    if not found.ballots:
-        raise WrongUse("the ballot file holds no ballot; at least one is needed")
+    check_any(found.ballots)
     reading = reading.for_marks(counted=True)
     cells = dict.fromkeys(
         found.long.get(name, name) for _, _, ranks in found.ballots for rank in ranks for name in rank

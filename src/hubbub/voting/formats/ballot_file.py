@@ -78,10 +78,15 @@ def weight_of(text: str, where: str) -> int:
     return number
 
 
+def check_any(ballots: object) -> None:
+    """Refuse a file in which there is no ballot."""
+    if not ballots:
+        raise WrongUse("the ballot file holds no ballot; at least one is needed")
+
+
 def gather(candidates: tuple[str, ...], counts: Mapping[Levels, int]) -> Ballots:
     """Ballots from levels: those with one candidate each are strict, the others tied."""
-    if not sum(counts.values()):
-        raise WrongUse("the ballot file holds no ballot; at least one is needed")
+    check_any(sum(counts.values()))
     strict: dict[tuple[str, ...], int] = {}
     tied: dict[Levels, int] = {}
     for levels, weight in counts.items():

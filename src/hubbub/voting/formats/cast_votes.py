@@ -37,7 +37,7 @@ from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
 from hubbub.voting.ballots import MOST_VOTERS, Ballots, check_table_size, checked_candidates
 from hubbub.voting.formats import vendor_headings
-from hubbub.voting.formats.ballot_file import BallotFile, Levels, gather, weight_of
+from hubbub.voting.formats.ballot_file import BallotFile, Levels, check_any, gather, weight_of
 from hubbub.voting.formats.ballot_text import Pieces
 from hubbub.voting.formats.coded_rows import Coded, code_rows
 from hubbub.voting.formats.csv_columns import (
@@ -144,8 +144,7 @@ def read(
         stamps if columns.ids is None else columns.ids,
         merge_equal=not (apart or numbers),
     )
-    if not len(table.rows):
-        raise WrongUse("the ballot file holds no ballot; at least one is needed")
+    check_any(len(table.rows))
     if table.repeated is not None and columns.ids is not None:
         raise WrongUse(
             f"line {table.repeated}: a ballot with the id of an earlier line, by the column "

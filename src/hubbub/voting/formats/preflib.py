@@ -25,7 +25,7 @@ from typing import Final
 
 from hubbub.errors import WrongUse
 from hubbub.voting.ballots import Ballots, checked_candidates
-from hubbub.voting.formats.ballot_file import BallotFile, Levels, gather, weight_of
+from hubbub.voting.formats.ballot_file import BallotFile, Levels, check_any, gather, weight_of
 from hubbub.voting.formats.reading import Reading
 
 ENDINGS: Final = ("soc", "soi", "toc", "toi")
@@ -134,8 +134,7 @@ def _approvals(
             f'line {stated_at[_CATEGORY_NAME]}: the first category is called "{name}", and the first is counted as '
             "approval; write the category of those who are approved of first"
         )
-    if not sum(counts.values()):
-        raise WrongUse("the ballot file holds no ballot; at least one is needed")
+    check_any(sum(counts.values()))
     approved: dict[Levels, int] = {}
     for groups, weight in counts.items():
         if weight:

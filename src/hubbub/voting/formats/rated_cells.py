@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
 from hubbub.voting.ballots import Ballots, checked_candidates
-from hubbub.voting.formats.ballot_file import BallotFile
+from hubbub.voting.formats.ballot_file import BallotFile, check_any
 from hubbub.voting.formats.coded_rows import Coded
 from hubbub.voting.formats.csv_columns import Columns
 from hubbub.voting.formats.reading import Reading
@@ -56,8 +56,7 @@ def rated_ballots(
         levels = np.where(given > 0, 0, -1).astype(np.int16)
     else:
         levels = np.where(given < 0, -1, top - given).astype(np.int16)
-    if not int(sums.sum()):
-        raise WrongUse("the ballot file holds no ballot; at least one is needed")
+    check_any(int(sums.sum()))
     return BallotFile(
         ballots=Ballots.from_levels(names, levels[sums > 0], sums[sums > 0]),
         format=f"csv-{columns.cells}",
