@@ -99,7 +99,7 @@ ENGINE = {*TABLES, "duckdb", "email"}  # DuckDB asks for its own version, which 
 COMMANDS: dict[str, tuple[tuple[str, ...], int, set[str]]] = {
     "help": (("--help",), 10, set()),
     "help of a release": (("release", "histogram", "--help"), 155, TABLES),
-    "check": (("check", "town.parquet"), 172, ENGINE),
+    "check": (("check", "town.parquet"), 202, ENGINE),
     "release histogram": ((*RELEASE[:-1], "again"), 183, ENGINE),
     "release mean": (
         (
