@@ -88,7 +88,11 @@ def _opened_once(source: object, words: Mapping[str, Any]) -> Table:
 def open(source: object, **words: Any) -> Table:
     """As :func:`hubbub.open`, for releases that are looked at: they are entered nowhere, and so cannot be saved."""
     table = _opened_once(source, {"unreadable": 1, "unlisted": 1, "clamped": 1, **words})
-    return Table(table.engine, table.person, lambda spec, *, accept_weak=False: run(spec, table.engine, SystemSource()))
+
+    def publish(spec: Spec | Bound, *, accept_weak: bool = False) -> Release:
+        return run(spec, table.engine, SystemSource())
+
+    return Table(table.engine, table.person, publish, dictionary=table.dictionary)
 
 
 class Nameless:
@@ -132,6 +136,12 @@ def words_of_a_release(words: Mapping[str, Any]) -> dict[str, Any]:
         typed = tuple((key, value if value is True else str(value)) for key, value in own.items())
         found["mechanism"] = Mechanism(name, typed)
     return found
+
+
+def opening_words(words: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is declared when the table is opened, and what the release is asked with."""
+    given = words_of_a_release(words)
+    return {name: given.pop(name) for name in ("collected", "collected_between", "exempt") if name in given}, given
 
 
 def asked(release: Release) -> Histogram:

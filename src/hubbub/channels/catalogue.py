@@ -243,7 +243,7 @@ def _check_made(kind: type[Any], given: Mapping[str, Any]) -> None:
     if kind.name in ("outlier-suppressed", "outlier-noisy"):
         kind.with_offset(given["k"], given["epsilon"], given["offset"])
     elif kind.name == "lecture":
-        kind.checked(given["t"], given["K"], given["epsilon"], given["factor"])
+        kind.check_parameters(given["t"], given["K"], given["epsilon"], given["factor"])
     elif kind.name == "staircase" and len(given["thresholds"]) > (_MOST_LEVELS if given["nested"] else _MOST_WAYS):
         raise WrongUse("a staircase of so many levels has too many ways through it; use fewer")
 

@@ -27,7 +27,7 @@ from hubbub.numeric.exact import INFINITY, rational, to_text
 from hubbub.protocol.release import Release
 from hubbub.serialization.canonical import canonical, read
 from hubbub.serialization.exact_json import plain
-from tests.fresh import DIGEST, certificate_of, open
+from tests.fresh import DIGEST, certificate_of, open, opening_words
 from tests.unit.shared.histogram_requests import TOWNS, WORDS
 
 STEP = {"promise", "people", "unit", "theorem", "given", "assumptions", "premises"}
@@ -44,7 +44,8 @@ def steps_of(made: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def release(name: str, by: str = "town=Bath,York,other", towns: list[str] = TOWNS) -> Release:
     table = pa.table({"town": pa.array(towns, pa.string()), "id": list(range(len(towns)))})
-    return open(table, person="id").histogram([by], **WORDS[name])
+    how, given = opening_words(WORDS[name])
+    return open(table, person="id", **how).histogram([by], **given)
 
 
 @pytest.mark.parametrize("name", WORDS)

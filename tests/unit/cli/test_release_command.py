@@ -135,7 +135,11 @@ def test_parquet_and_words_for_people(town: Path, tmp_path: Path) -> None:
         (("--by", "department", "--epsilon", "1"), 3, "declare the values"),
         (("--by", "nothing", "--crowd", "20"), 2, "there is no column 'nothing'"),
         (("--by", "department", "--crowd", "1"), 2, "--crowd must be a whole number of at least 2"),
-        (("--by", "department", "--crowd", "20", "--k", "5"), 2, "--k belongs to a channel"),
+        (
+            ("--by", "department", "--crowd", "20", "--mechanism", "group:k=5"),
+            2,
+            "drop --crowd and --outlier, or drop --mechanism",
+        ),
         (("--by", "department", "--crowd", "20", "--sample", "1.5"), 2, "sample must lie between 0 and 1"),
         (("--by", "department", "--crowd", "20", "--one-row-per-person"), 2, "add --person COLUMN"),
         (("--by", "department", "--crowd", "20", "--person", "department"), 3, "exactly one row for each person"),

@@ -15,7 +15,7 @@ from hubbub.ledger import key
 from hubbub.release import save
 from hubbub.serialization.canonical import canonical
 from hubbub.verification import load
-from tests.fresh import enter, words_of_a_release
+from tests.fresh import enter, opening_words
 from tests.unit.shared.histogram_requests import TOWNS
 
 DAYS = [date(9999, 12, 31), date(2024, 2, 29), None]
@@ -54,8 +54,7 @@ class Saved:
     """A release on the disk, with its certificate and without a report."""
 
     def __init__(self, folder: Path, words: dict[str, Any], by: str = "town=Bath,York,other") -> None:
-        given = words_of_a_release(words)
-        how = {name: given.pop(name) for name in ("collected", "collected_between", "exempt") if name in given}
+        how, given = opening_words(words)
         self.made = enter(TABLE, person="id", unlisted=1, **how).histogram([by], **given)
         written = save(self.made, folder, report=False)
         self.release, self.certificate = Path(written["release"]), Path(written["certificate"])
