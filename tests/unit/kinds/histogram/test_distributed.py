@@ -564,7 +564,7 @@ def test_parts_that_no_machine_could_write_are_refused_and_nothing_is_spent(monk
         made(epsilon=1, parts=3)
     with pytest.raises(WrongUse, match=r"at least \d+ parts"):
         made(
-            ["a:0..10000:1", "t=x,y,null"], mechanism="warped:curve=1,show-above=1", parts=1
+            ["a:0..10000:1", "t=x,y,null"], outlier="1", show_above=1, parts=1
         )  # of bins that are not listed, empty ones are shown by chance
     assert not Ledger().accounts()
     made(epsilon=1, parts=4)
