@@ -32,6 +32,6 @@ def test_a_row_that_stops_a_release_would_be_noticed(tmp_path: Path, monkeypatch
     def broken(*_: object) -> NoReturn:
         raise WrongUse("the table could not be counted")
 
-    monkeypatch.setattr(DuckDB, "_repaired", broken)
+    monkeypatch.setattr(DuckDB, "_repair_relation", broken)
     seeds = islice((seed for seed in range(10_000) if kind_of(seed, tmp_path) == "timestamp[ms]"), 12)
     assert any("exit code 0 or 2" in words for seed in seeds for words in check_table(seed, tmp_path))

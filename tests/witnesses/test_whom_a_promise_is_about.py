@@ -65,6 +65,7 @@ def test_a_patient_seen_by_ten_doctors_loses_11() -> None:
 
 
 SUPPRESSED: dict[str, Any] = {"channel": "simple-suppressed", "options": {"k": 1}}
+TYPED: dict[str, Any] = {"mechanism": "simple-suppressed:k=1"}
 
 
 def test_suppressing_twice_on_a_table_that_changed_shows_one_person(tmp_path: Path) -> None:
@@ -78,11 +79,11 @@ def test_suppressing_twice_on_a_table_that_changed_shows_one_person(tmp_path: Pa
     assert math.isinf(loss(joint([Asked(spec), Asked(spec, later=True)], table, rest)))
     place = tmp_path / "people.csv"
     place.write_text("id,a\n1,x\n2,x\n3,y\n4,y\n")
-    open_table(place, person="id").histogram(["a=x,y"], accept_weak=True, **SUPPRESSED)
-    open_table(place, person="id").histogram(["a=x,y"], accept_weak=True, **SUPPRESSED)
+    open_table(place, person="id").histogram(["a=x,y"], accept_weak=True, **TYPED)
+    open_table(place, person="id").histogram(["a=x,y"], accept_weak=True, **TYPED)
     place.write_text("id,a\n1,x\n2,y\n3,y\n4,y\n")
     with pytest.raises(Refused, match="shows exact numbers of crowds"):
-        open_table(place, person="id").histogram(["a=x,y"], accept_weak=True, **SUPPRESSED)
+        open_table(place, person="id").histogram(["a=x,y"], accept_weak=True, **TYPED)
     shown = CliRunner().invoke(commands, ["ledger", "show", "people"]).stdout
     assert "The table was the same, byte by byte" in shown
     open_table(place, person="id").histogram(["a=x,y"], epsilon=1)
@@ -94,10 +95,10 @@ def test_two_frames_with_a_column_of_one_name_are_two_partitions() -> None:
         frame = pa.table({"id": [1, 2, 3], "a": column})
         asked = open_table(frame, person="id", dataset="town")
         if i == 0:
-            asked.histogram(["a=x,y"], accept_weak=True, **SUPPRESSED)
+            asked.histogram(["a=x,y"], accept_weak=True, **TYPED)
             continue
         with pytest.raises(Refused, match="shows exact numbers of crowds"):
-            asked.histogram(["a=x,y"], accept_weak=True, **SUPPRESSED)
+            asked.histogram(["a=x,y"], accept_weak=True, **TYPED)
 
 
 def test_kept_rows_do_not_meet_a_policy_about_people() -> None:

@@ -142,7 +142,7 @@ def test_what_asks_for_something_of_its_own_stays_by_itself(tmp_path: Path) -> N
     own = (
         table("age", "epsilon = 1")
         + table("sex", "crowd = 20")
-        + table("town", "epsilon = 1\nnoise = 'geometric'")
+        + table("town", "epsilon = 1\nmechanism = 'geometric'")
         + table("visits", "epsilon = 1\none_row_per_person = true")
         + table("sex+town", "epsilon = 1\njoint = false")
         + table("age+town", "epsilon = 1\nformat = 'parquet'")

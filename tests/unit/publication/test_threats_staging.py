@@ -102,13 +102,13 @@ from hubbub.start import main
 from hubbub.engines.duckdb import duckdb_engine as duckdb
 """
 WHILE_COUNTING = """
-whole = duckdb.count_sql.every_row
+whole = duckdb.query_of_chosen
 def slow(*given):  # a query that DuckDB works at for seconds, and a signal while it does
     threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT)).start()
-    sql, values = whole(*given)
+    (sql, values), chooses = whole(*given)
     slow = "WITH slow AS (SELECT sum(hash(a.range)) AS h FROM range(1000000000) a) "
-    return slow + sql + " HAVING (SELECT h FROM slow) > 0", values
-duckdb.count_sql.every_row = slow
+    return (slow + f"SELECT * FROM ({sql}) WHERE (SELECT h FROM slow) > 0", values), chooses
+duckdb.query_of_chosen = slow
 """
 WHILE_CHOOSING = """
 drawn = duckdb.stream

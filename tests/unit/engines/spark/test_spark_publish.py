@@ -49,7 +49,7 @@ NUMBERS = ["a:0..50:1", "b:0..3:1,null"]
 KINDS: dict[str, tuple[list[str], dict[str, Any]]] = {
     "a sample of numbers": (NUMBERS, {"epsilon": 1, "sample": "0.4"}),
     "texts": (["a:0..50:1", "t=Bath,\u00e9,null,other"], {"crowd": 5, "epsilon": "0.5"}),
-    "too many to list": (["a:0..5000:1", "b:0..3:1,null"], {"mechanism": "warped:curve=1,show-above=4"}),
+    "too many to list": (["a:0..5000:1", "b:0..3:1,null"], {"outlier": "1", "show_above": 4}),
 }
 
 

@@ -167,7 +167,10 @@ def test_before_rounding_the_projection_is_never_further_from_the_truth(words: d
     assert abs(int(whole.sum()) - projected.sum()) <= 0.5
 
 
-@pytest.mark.parametrize("words", [{"epsilon": 1}, {"epsilon": "0.5", "crowd": 20}, GAUSSIAN], ids=str)
+TYPED: dict[str, Any] = {"epsilon": 1, "delta": "1e-6", "mechanism": "gaussian"}
+
+
+@pytest.mark.parametrize("words", [{"epsilon": 1}, {"epsilon": "0.5", "crowd": 20}, TYPED], ids=str)
 def test_a_consistent_table_that_is_no_projection_is_refuted(words: dict[str, Any], tmp_path: Path) -> None:
     release = enter(PEOPLE).cube(BY, **words, consistent=True)
     save_over(release, tmp_path, report=False)
