@@ -50,7 +50,7 @@ def _in_one_sentence(known: Callable[[], set[str]] = set) -> Iterator[None]:
     try:
         yield
     except HubbubError as error:
-        elsewhere = [name for name in DECLARED if f"`{name}" in error.marked and name not in known()]
+        elsewhere = [name for name in DECLARED if re.search(rf"`{name}\b", error.marked) and name not in known()]
         more = f"; {_DESCRIBED.format(elsewhere[0].replace('_', '-'))}" if elsewhere else ""
         raise Sentence(in_shell(error.marked) + more, error.exit_code) from error
     except OSError as error:

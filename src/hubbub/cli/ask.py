@@ -12,7 +12,7 @@ from hubbub.cli import display, examples, json_option, page, print_json
     epilog=examples(
         "hubbub release queries hubbub-demo/millbrook.parquet --person resident --columns age:0..90:5 "
         "--class intervals --epsilon 1 --out q",
-        "hubbub ask q/certificate.json age=[20,25)..[60,65)",
+        "hubbub ask q/certificate.json 'age=[20,25)..[60,65)'",
     ),
 )
 @click.argument("certificate")

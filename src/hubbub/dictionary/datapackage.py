@@ -91,6 +91,8 @@ def _package(where: Path, number: Callable[[str], Any] = str) -> dict[str, Any]:
         with open_regular(where) as opened:
             text = opened.read(_LARGEST + 1)
         found = json.loads(text.decode("utf-8-sig"), parse_float=number, parse_constant=_no_number)
+    except FileNotFoundError:
+        raise WrongUse(f"there is no data dictionary {where}; check its name, or say `dictionary=none`") from None
     except (OSError, ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or len(text) > _LARGEST:

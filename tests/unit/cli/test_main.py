@@ -68,6 +68,12 @@ def test_every_help_has_an_example_that_runs(
         assert (result.exit_code, bool(result.stdout)) == (0, True), example
 
 
+def test_a_shell_takes_every_example_as_it_stands() -> None:
+    every = "\n".join(example for _, command in every_command() for example in examples_of(command))
+    told = subprocess.run(["sh", "-n"], input=every, capture_output=True, text=True)
+    assert (told.returncode, told.stderr) == (0, "")
+
+
 def test_a_group_without_a_command_shows_its_help() -> None:
     assert run().stdout == run("--help").stdout
     assert run("channel").stdout == run("channel", "--help").stdout

@@ -209,6 +209,12 @@ def test_a_dictionary_without_a_meaning_is_refused_with_one_sentence(tmp_path: P
     assert "\n" not in str(told.value)
 
 
+def test_a_dictionary_that_does_not_exist_is_not_called_unreadable(tmp_path: Path) -> None:
+    file = put(tmp_path)
+    with pytest.raises(WrongUse, match=r"there is no data dictionary .*elsewhere\.json; check its name"):
+        opened(file, dictionary=tmp_path / "elsewhere.json")
+
+
 def test_the_commands_read_the_dictionary_and_say_so(tmp_path: Path) -> None:
     file, ledger = put(tmp_path), str(tmp_path / "ledger.db")
     done = run(
