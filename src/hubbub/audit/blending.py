@@ -20,6 +20,7 @@ from hubbub.errors import WrongUse
 from hubbub.guarantees.verdict import Proved, Refuted, Verdict
 from hubbub.numeric.exact import INFINITY, PRECISION, Infinite, Loss, ball, exp, integer, precision, rational, to_text
 from hubbub.runtime.frozen import dataclass
+from hubbub.runtime.regular_file import open_regular
 
 Data: TypeAlias = tuple[int, ...]
 """kind -> number of people"""
@@ -193,7 +194,8 @@ def _check(laws: Laws) -> None:
 def read(path: str | Path) -> tuple[Laws, tuple[str, ...]]:
     """A table from JSON: ``{"kinds": [..], "laws": [{"people": [1, 0], "outcomes": {"hidden": "1"}}, ..]}``."""
     try:
-        given = json.loads(Path(path).read_text(encoding="utf-8"))
+        with open_regular(path) as file:
+            given = json.loads(file.read().decode("utf-8"))
         names = tuple(str(name) for name in given["kinds"])
         laws: dict[Data, Law] = {}
         for row in given["laws"]:

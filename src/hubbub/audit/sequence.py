@@ -38,6 +38,7 @@ from hubbub.numeric.exact import Infinite
 from hubbub.numeric.format import short
 from hubbub.protocol.bound import Bound
 from hubbub.protocol.spec import Spec
+from hubbub.runtime.regular_file import open_regular
 from hubbub.serialization.canonical import read
 from hubbub.serialization.exact_json import restored
 
@@ -45,7 +46,8 @@ from hubbub.serialization.exact_json import restored
 def release_in(path: Path) -> tuple[Spec, tuple[Guarantee, ...]]:
     """The release that a certificate describes, and what it promises; who signed it is for hubbub verify."""
     try:
-        data = path.read_bytes()
+        with open_regular(path) as file:
+            data = file.read()
     except OSError as error:
         raise WrongUse(
             f"{path.name} cannot be read ({error.strerror or error}); give the path of a certificate"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -313,7 +314,7 @@ def _first_line(file: str, how: dict[str, Any]) -> None:
     names, marks = [], []
     with suppress(HubbubError):
         declared = form(**{name: how[name] for name in _CSV})
-        if kind(file) not in (".csv", ".tsv", ".txt"):
+        if not os.path.isfile(file) or kind(file) not in (".csv", ".tsv", ".txt"):
             return
         if declared.names is None:
             names = first_names(file, declared.delimiter or ("\t" if kind(file) == ".tsv" else ","), declared)
@@ -332,7 +333,7 @@ def _separator(file: str, how: dict[str, Any]) -> str | None:
 
     with suppress(HubbubError):
         declared = form(**{name: how[name] for name in _CSV})
-        if kind(file) == ".csv" and declared.delimiter is None and declared.names is None:
+        if kind(file) == ".csv" and os.path.isfile(file) and declared.delimiter is None and declared.names is None:
             names = first_names(file, ",", declared)
             there = [word for word, mark in MARKS.items() if len(names) == 1 and mark in names[0]]
             return there[0] if len(there) == 1 else None

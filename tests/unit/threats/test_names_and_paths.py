@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import duckdb
@@ -97,6 +99,21 @@ def test_28_a_listed_value_is_only_a_value() -> None:
 
 
 # --- 29: paths ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("check",), ("audit", "releases", "--k", "2"), ("audit", "table", "--k", "2"), ("audit", "certificate")],
+    ids=" ".join,
+)
+def test_29_no_command_waits_for_a_pipe(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """A pipe to which nobody writes: who opens it as a file waits for ever."""
+    os.mkfifo(tmp_path / "pipe.csv")
+    told = subprocess.run(
+        [sys.executable, "-c", "from hubbub.start import main; main()", *words, str(tmp_path / "pipe.csv")],
+        capture_output=True, text=True, timeout=30,
+    )  # fmt: skip
+    assert (told.returncode, told.stderr.count("\n")) == (2, 1), told.stderr
 
 
 def test_29_what_is_no_file_is_not_opened(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ import csv
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from io import TextIOWrapper
 from itertools import combinations, product
 from math import prod
 from pathlib import Path
@@ -29,6 +30,7 @@ from numpy.typing import NDArray
 
 from hubbub.errors import WrongUse
 from hubbub.runtime.frozen import dataclass
+from hubbub.runtime.regular_file import open_regular
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -236,7 +238,7 @@ def read(
     """
     source_file = Path(path)
     try:
-        with source_file.open(newline="", encoding="utf-8-sig") as file:
+        with TextIOWrapper(open_regular(source_file), newline="", encoding="utf-8-sig") as file:
             rows = list(csv.reader(file))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise WrongUse(
