@@ -448,7 +448,8 @@ def _policy(account: Account) -> dict[str, Any]:
 
     policy = plain(account.policy)
     assert isinstance(policy, dict)
-    return {name: value for name, value in policy.items() if name != "is" and value is not None and value is not False}
+    said = {name: value for name, value in policy.items() if value is not None and value is not False}
+    return {name: value for name, value in said.items() if name not in ("is", "before_all")}  # the ledger's own marks
 
 
 def _left(account: Account) -> dict[str, str]:

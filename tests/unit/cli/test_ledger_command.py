@@ -83,6 +83,21 @@ def test_policy_shows_replaces_and_takes_away(out: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("caps", "said"),
+    [
+        (["--differential-epsilon", "1"], "town: at most differential epsilon 1.\n"),
+        (["--differential-epsilon", "1", "--delta", "1e-6"], "town: at most differential epsilon 1, delta 0.000001.\n"),
+    ],
+    ids=["epsilon", "epsilon and delta"],
+)
+def test_a_policy_that_stood_before_all_releases_is_told_by_its_caps_alone(caps: list[str], said: str) -> None:
+    assert run("ledger", "policy", "town", *caps).stdout == said
+    assert set(told("ledger", "policy", "town", *caps)["policy"]) <= {"differential_epsilon", "delta"}
+    assert run("ledger", "show", "town").stdout.count("before all") == 0
+    assert told("ledger", "show", "town")["policy"] == told("ledger", "policy", "town", *caps)["policy"]
+
+
+@pytest.mark.parametrize(
     "words",
     [
         ("policy", "town", "--delta", "2"),
