@@ -265,10 +265,10 @@ def _listed_field(schema: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 def _missing_spellings(given: Any, where: Path) -> tuple[str, ...]:
     """How missing cells are spelled; an empty cell is missing anyway."""
-    if not isinstance(given, list):
-        raise WrongUse(f"missingValues in {where} is a list of texts; write it so")
-    listed = [each.get("value") if isinstance(each, dict) else each for each in given]
-    if not all(isinstance(each, str) for each in listed):
+    listed = (
+        [each.get("value") if isinstance(each, dict) else each for each in given] if isinstance(given, list) else None
+    )
+    if listed is None or not all(isinstance(each, str) for each in listed):
         raise WrongUse(f"missingValues in {where} is a list of texts; write it so")
     spelled = tuple(dict.fromkeys(text for each in listed if (text := str(each).strip())))
     Missing.parse(Missing(((None, spelled),)).to_json() if spelled else ())
