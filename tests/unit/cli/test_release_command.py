@@ -53,8 +53,9 @@ def test_crowds_are_published_and_the_rest_is_absent(town: Path, tmp_path: Path)
 def test_bins_that_may_all_be_empty_are_noted_from_what_is_published(
     bins: str, noted: bool, town: Path, tmp_path: Path
 ) -> None:
-    assert CliRunner().invoke(commands, ["describe", str(town), "--unlisted", "1", "--out", "d.json"]).exit_code == 0
-    told = ("--crowd", "20", "--dictionary", "d.json", "--out", str(tmp_path / "out"))
+    declared = str(tmp_path / "declared.json")
+    assert CliRunner().invoke(commands, ["describe", str(town), "--unlisted", "1", "--out", declared]).exit_code == 0
+    told = ("--crowd", "20", "--dictionary", declared, "--out", str(tmp_path / "out"))
     done = run(str(town), "--by", f"department={bins}", *told)
     assert done.exit_code == 0, done.output
     assert ("Every bin may be empty." in done.output) == noted
